@@ -24,7 +24,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/trial"
 )
 
-func (r *BenchmarkRunReconciler) act(ctx context.Context, s *runStep, action lifecycle.Action) error {
+func (r *RunReconciler) act(ctx context.Context, s *runStep, action lifecycle.Action) error {
 	run := s.run
 	switch a := action.(type) {
 	case lifecycle.Wait:
@@ -60,7 +60,7 @@ func (r *BenchmarkRunReconciler) act(ctx context.Context, s *runStep, action lif
 	}
 }
 
-func (r *BenchmarkRunReconciler) actBesides(ctx context.Context, run *v1alpha1.BenchmarkRun, action lifecycle.Action) error {
+func (r *RunReconciler) actBesides(ctx context.Context, run *v1alpha1.BenchmarkRun, action lifecycle.Action) error {
 	switch a := action.(type) {
 	case lifecycle.DeleteRun:
 		return r.writer(run).remove(ctx, run)
@@ -75,7 +75,7 @@ func (r *BenchmarkRunReconciler) actBesides(ctx context.Context, run *v1alpha1.B
 
 // removeJob removes the Job of an attempt that has its record. The status must count the record first: until then, the Job is
 // what leads a manager that starts to it.
-func (r *BenchmarkRunReconciler) removeJob(ctx context.Context, s *runStep, a lifecycle.RemoveJob) error {
+func (r *RunReconciler) removeJob(ctx context.Context, s *runStep, a lifecycle.RemoveJob) error {
 	if s.old.Status.Records != s.seen.Newest {
 		if err := r.writeAhead(ctx, s); err != nil {
 			return err
@@ -87,7 +87,7 @@ func (r *BenchmarkRunReconciler) removeJob(ctx context.Context, s *runStep, a li
 // startAttempt creates the Job of an attempt. It asks the API server, not the cache, whether the attempt has its record already:
 // another Job would be a second measurement under the name of the first. A process that has made no Job of the run yet looks
 // whether the one before it has made this one: then it is known by the token of that time.
-func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, s *runStep, a trial.Attempt) error {
+func (r *RunReconciler) startAttempt(ctx context.Context, s *runStep, a trial.Attempt) error {
 	run := s.run
 	job, err := trial.Job(run, a, s.seen.Images)
 	if err != nil {
@@ -129,7 +129,7 @@ func (r *BenchmarkRunReconciler) startAttempt(ctx context.Context, s *runStep, a
 // claimAttempt claims a Job that exists under the name of the next attempt, as the API server has it, if it carries the token
 // whose digest the status has: the operator made it, and was killed before it wrote the Job's UID. It is stale if there is no
 // such Job.
-func (r *BenchmarkRunReconciler) claimAttempt(ctx context.Context, s *runStep, a trial.Attempt) error {
+func (r *RunReconciler) claimAttempt(ctx context.Context, s *runStep, a trial.Attempt) error {
 	var there batchv1.Job
 	key := client.ObjectKey{Namespace: s.run.Namespace, Name: plan.AttemptName(s.run, a.Trial.Number, a.Number)}
 	err := r.Live.Get(ctx, key, &there)
@@ -152,7 +152,7 @@ func (r *BenchmarkRunReconciler) claimAttempt(ctx context.Context, s *runStep, a
 
 // claim a Job: that of the newest attempt. The token of the next one is chosen now, so that its digest is written with this
 // claim.
-func (r *BenchmarkRunReconciler) claim(s *runStep, job *batchv1.Job) {
+func (r *RunReconciler) claim(s *runStep, job *batchv1.Job) {
 	m := &r.memories.of(s.run).made
 	m.attempt = creations{[]v1alpha1.ObjectReference{referenceTo(job)}, []v1alpha1.ObjectReference{s.run.Status.Attempt}}
 	m.token = rand.Text()
@@ -183,7 +183,7 @@ func withDigest(digests []string, token string) []string {
 
 // prepareToken returns the token of the Job that is about to be made. The status has its digest before the Job exists. It usually
 // does already, because it was written with what came before.
-func (r *BenchmarkRunReconciler) prepareToken(ctx context.Context, s *runStep) (string, error) {
+func (r *RunReconciler) prepareToken(ctx context.Context, s *runStep) (string, error) {
 	m := &r.memories.of(s.run).made
 	if m.token != "" && slices.Contains(s.old.Status.TokenDigests, tokenDigest(m.token)) {
 		return m.token, nil
@@ -197,7 +197,7 @@ func (r *BenchmarkRunReconciler) prepareToken(ctx context.Context, s *runStep) (
 }
 
 // writeAhead writes the status before an action that must be known by it.
-func (r *BenchmarkRunReconciler) writeAhead(ctx context.Context, s *runStep) error {
+func (r *RunReconciler) writeAhead(ctx context.Context, s *runStep) error {
 	if err := r.writeStatus(ctx, s); err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (r *BenchmarkRunReconciler) writeAhead(ctx context.Context, s *runStep) err
 }
 
 // checkVariants has the API server check what each variant asks for as a run of its own, without creating it.
-func (r *BenchmarkRunReconciler) checkVariants(ctx context.Context, s *runStep) error {
+func (r *RunReconciler) checkVariants(ctx context.Context, s *runStep) error {
 	w := r.writer(s.run)
 	for i, v := range s.run.Spec.Variants {
 		one := &v1alpha1.BenchmarkRun{
@@ -225,7 +225,7 @@ func (r *BenchmarkRunReconciler) checkVariants(ctx context.Context, s *runStep) 
 }
 
 // sidesOf an attempt are where each of its variants was measured; nil of a run without variants.
-func (r *BenchmarkRunReconciler) sidesOf(ctx context.Context, s *runStep, a *lifecycle.Attempt) []result.SideRecord {
+func (r *RunReconciler) sidesOf(ctx context.Context, s *runStep, a *lifecycle.Attempt) []result.SideRecord {
 	if len(s.run.Spec.Variants) == 0 {
 		return nil
 	}
@@ -264,7 +264,7 @@ func judgeSides(s *runStep, a *lifecycle.Attempt, doc *document) {
 
 // variables of the servers by variant, as the first document of each has them. A document that is gone is not looked for again:
 // no answer depends on it.
-func (r *BenchmarkRunReconciler) variables(ctx context.Context, run *v1alpha1.BenchmarkRun, seen *lifecycle.Observed) error {
+func (r *RunReconciler) variables(ctx context.Context, run *v1alpha1.BenchmarkRun, seen *lifecycle.Observed) error {
 	m := r.memories.of(run)
 	for _, v := range run.Spec.Variants {
 		_, known := m.variables[v.Name]

@@ -70,8 +70,8 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
 
-// BenchmarkRunReconciler carries out BenchmarkRuns.
-type BenchmarkRunReconciler struct {
+// RunReconciler carries out BenchmarkRuns.
+type RunReconciler struct {
 	client.Client
 	// Live reads from the API server, where a stale answer of the cache would do harm.
 	Live *Live
@@ -116,7 +116,7 @@ type BenchmarkRunReconciler struct {
 // More permissions on Leases are for one namespace only, and stand with those of leader election.
 
 // Reconcile takes a run one step further.
-func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+func (r *RunReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	run := new(v1alpha1.BenchmarkRun)
 	if err := r.Get(ctx, req.NamespacedName, run); err != nil {
 		if !apierrors.IsNotFound(err) {
@@ -157,7 +157,7 @@ const (
 
 // SetupWithManager watches runs, Leases for the queues of lanes, and all objects that have the name of a run in their label; and
 // hears which loaders have delivered. Of ConfigMaps, which hold the results of all runs, it watches only the metadata.
-func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
+func (r *RunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	r.queues, r.followers = new(laneQueues), newFollowers(r.Logs, &r.decoding)
 	if err := mgr.Add(r.followers); err != nil {
 		return fmt.Errorf("following the logs of loaders: %w", err)
@@ -181,7 +181,7 @@ func (r *BenchmarkRunReconciler) SetupWithManager(mgr ctrl.Manager) error {
 }
 
 // decide what to do with a run that was read by the same reader. If what it has cannot be read, the step is blind.
-func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.BenchmarkRun, reader client.Reader) (*runStep, error) {
+func (r *RunReconciler) decide(ctx context.Context, run *v1alpha1.BenchmarkRun, reader client.Reader) (*runStep, error) {
 	p, invalid := validation.PlanRun(run)
 	s := &runStep{run: run, old: run.DeepCopy(), plan: p, now: r.Clock.Now()}
 	seen, err := r.observe(ctx, run, reader)
@@ -198,17 +198,17 @@ func (r *BenchmarkRunReconciler) decide(ctx context.Context, run *v1alpha1.Bench
 }
 
 // next decides, after something new was seen.
-func (r *BenchmarkRunReconciler) next(s *runStep) {
+func (r *RunReconciler) next(s *runStep) {
 	s.decision = lifecycle.Next(s.run, s.plan, s.seen, s.now)
 	r.memories.of(s.run).compared = s.seen.Compared
 }
 
-func (r *BenchmarkRunReconciler) forget(run client.ObjectKey) {
+func (r *RunReconciler) forget(run client.ObjectKey) {
 	r.memories.forget(run)
 	r.followers.delivered(run, nil)
 }
 
-func (r *BenchmarkRunReconciler) writeStatus(ctx context.Context, s *runStep) error {
+func (r *RunReconciler) writeStatus(ctx context.Context, s *runStep) error {
 	s.run.Status = lifecycle.Status(s.run, s.plan, s.seen, s.decision, s.now)
 	list := announcements(&s.old.Status, &s.run.Status, s.seen)
 	transitions := telemetry.OfRun(s.run, &s.old.Status, s.seen.Records)

@@ -40,9 +40,7 @@ type document struct {
 
 // fetchDocument reads the document of an accepted attempt from the log of its Pod. It invalidates the attempt if there is no
 // valid document. An error means that it may be there at another try: the log cannot be read, or has become readable only now.
-func (r *BenchmarkRunReconciler) fetchDocument(
-	ctx context.Context, run *v1alpha1.BenchmarkRun, a *lifecycle.Attempt,
-) (*document, error) {
+func (r *RunReconciler) fetchDocument(ctx context.Context, run *v1alpha1.BenchmarkRun, a *lifecycle.Attempt) (*document, error) {
 	// The cache does not have what a Job asks of its loader.
 	var job batchv1.Job
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(a.Job), &job); err != nil {
@@ -72,7 +70,7 @@ func (r *BenchmarkRunReconciler) fetchDocument(
 }
 
 // isThere says whether a Pod still exists, and with it perhaps its log.
-func (r *BenchmarkRunReconciler) isThere(ctx context.Context, pod *corev1.Pod) bool {
+func (r *RunReconciler) isThere(ctx context.Context, pod *corev1.Pod) bool {
 	var live corev1.Pod
 	err := r.Live.Get(ctx, client.ObjectKeyFromObject(pod), &live)
 	return !apierrors.IsNotFound(err) && (err != nil || live.UID == pod.UID)
@@ -101,7 +99,7 @@ func (l *logReader) Read(p []byte) (int, error) {
 var errForeignDocument = errors.New("the document belongs to another attempt")
 
 // readDocument reads the document of an attempt from the log of its Pod, unless it was read already, when it was delivered.
-func (r *BenchmarkRunReconciler) readDocument(ctx context.Context, a *lifecycle.Attempt, job *batchv1.Job) (*document, error) {
+func (r *RunReconciler) readDocument(ctx context.Context, a *lifecycle.Attempt, job *batchv1.Job) (*document, error) {
 	pod, sum := a.Verdict.Pod, a.Verdict.Summary.DocumentSHA256
 	if a.Delivery != nil && a.Delivery.Document.SHA256 == sum {
 		return r.decode(a.Delivery.Document, a, job)
@@ -122,9 +120,7 @@ func (r *BenchmarkRunReconciler) readDocument(ctx context.Context, a *lifecycle.
 	return r.decode(encoded, a, job)
 }
 
-func (r *BenchmarkRunReconciler) decode(
-	encoded result.EncodedDocument, a *lifecycle.Attempt, job *batchv1.Job,
-) (*document, error) {
+func (r *RunReconciler) decode(encoded result.EncodedDocument, a *lifecycle.Attempt, job *batchv1.Job) (*document, error) {
 	r.decoding.Lock()
 	defer r.decoding.Unlock()
 	doc, err := decodeDocument(encoded, a.Verdict.Pod, a.Pods)

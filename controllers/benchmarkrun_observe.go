@@ -40,7 +40,7 @@ type observer struct {
 }
 
 // observe reads everything that a decision depends on, by a reader: the cache, or the API server itself.
-func (r *BenchmarkRunReconciler) observe(
+func (r *RunReconciler) observe(
 	ctx context.Context, run *v1alpha1.BenchmarkRun, reader client.Reader,
 ) (*lifecycle.Observed, error) {
 	own, err := listOf(ctx, reader, r.Live, run.Namespace, client.MatchingLabels{v1alpha1.LabelRun: run.Name}, r.withMariaDBs(run))
@@ -87,7 +87,7 @@ func (r *BenchmarkRunReconciler) observe(
 }
 
 // readResults adds the records of a run that is under way. Of a finished run only the names of its ConfigMaps are looked at.
-func (r *BenchmarkRunReconciler) readResults(ctx context.Context, o *observer) error {
+func (r *RunReconciler) readResults(ctx context.Context, o *observer) error {
 	if o.run.Status.Results.ConfigMap != "" {
 		o.seen.Results = &o.run.Status.Results
 	}
@@ -158,7 +158,7 @@ func (o *observer) jobs(own *listed) {
 }
 
 // readDeliveries adds what loaders that run have delivered. A loader that starts programs delivers when it has ended.
-func (r *BenchmarkRunReconciler) readDeliveries(run *v1alpha1.BenchmarkRun, attempts []lifecycle.Attempt) {
+func (r *RunReconciler) readDeliveries(run *v1alpha1.BenchmarkRun, attempts []lifecycle.Attempt) {
 	for i := range attempts {
 		a := &attempts[i]
 		if loader := trial.Delivers(a.Job, a.Pods); loader != nil && !trial.StartsPrograms(run) {
@@ -201,7 +201,7 @@ const neighborsAnnotation = "benchrun.dev/neighbors"
 
 // neighborhood is what else is on a node at the moment; nil if that is not known: an operator that works in one namespace may
 // read neither nodes nor the Pods of others. No measurement depends on it.
-func (r *BenchmarkRunReconciler) neighborhood(ctx context.Context, run *v1alpha1.BenchmarkRun, node string) *result.Neighborhood {
+func (r *RunReconciler) neighborhood(ctx context.Context, run *v1alpha1.BenchmarkRun, node string) *result.Neighborhood {
 	if node == "" || node == result.Unknown {
 		return nil
 	}

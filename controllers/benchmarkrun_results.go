@@ -35,7 +35,7 @@ const digestAnnotation = "benchrun.dev/digest"
 
 // recordAttempt writes what became of an attempt, once, and adds it to what was seen. An accepted attempt without its document is
 // invalidated.
-func (r *BenchmarkRunReconciler) recordAttempt(ctx context.Context, s *runStep, action lifecycle.RecordAttempt) error {
+func (r *RunReconciler) recordAttempt(ctx context.Context, s *runStep, action lifecycle.RecordAttempt) error {
 	a := &action.Attempt
 	var doc *document
 	if a.Verdict.Outcome == result.OutcomeAccepted {
@@ -83,7 +83,7 @@ func (r *BenchmarkRunReconciler) recordAttempt(ctx context.Context, s *runStep, 
 
 // recordedAt is when an attempt ended: what is written twice, by two operators, is then the same. The loader says so itself if it
 // has left a summary.
-func (r *BenchmarkRunReconciler) recordedAt(a *lifecycle.Attempt) time.Time {
+func (r *RunReconciler) recordedAt(a *lifecycle.Attempt) time.Time {
 	if s := a.Verdict.Summary; s != nil && !s.Identity.Ended.IsZero() {
 		return s.Identity.Ended.UTC()
 	}
@@ -122,7 +122,7 @@ func recordFiles(record *result.Record, doc *document) ([]result.File, error) {
 	return files, nil
 }
 
-func (r *BenchmarkRunReconciler) newRecord(ctx context.Context, a *lifecycle.Attempt, seen *lifecycle.Observed) *result.Record {
+func (r *RunReconciler) newRecord(ctx context.Context, a *lifecycle.Attempt, seen *lifecycle.Observed) *result.Record {
 	record := &result.Record{
 		Version: result.RecordVersion, Trial: a.Trial, Attempt: a.Number, JobUID: string(a.Job.UID), Instance: a.Instance,
 		Outcome: a.Verdict.Outcome, Cause: a.Verdict.Cause, Message: a.Verdict.Message, Summary: a.Verdict.Summary,
@@ -144,9 +144,7 @@ func (r *BenchmarkRunReconciler) newRecord(ctx context.Context, a *lifecycle.Att
 }
 
 // measuredOn is where an instance is that was measured, and what the probe read there, as far as that is known.
-func (r *BenchmarkRunReconciler) measuredOn(
-	ctx context.Context, i *lifecycle.Instance,
-) (place result.Place, f *result.Fingerprint) {
+func (r *RunReconciler) measuredOn(ctx context.Context, i *lifecycle.Instance) (place result.Place, f *result.Fingerprint) {
 	switch {
 	case i == nil:
 		return place, nil
@@ -176,7 +174,7 @@ func placeLoaders(place *result.Place, pods []corev1.Pod) {
 }
 
 // publish writes the results of the run, once, and adds them to what was seen.
-func (r *BenchmarkRunReconciler) publish(ctx context.Context, s *runStep, outcome string) error {
+func (r *RunReconciler) publish(ctx context.Context, s *runStep, outcome string) error {
 	records, err := clusterfiles.Records(ctx, r.Live, s.run.Namespace, result.Reference(s.seen.Newest))
 	if err != nil {
 		return err
@@ -198,7 +196,7 @@ func (r *BenchmarkRunReconciler) publish(ctx context.Context, s *runStep, outcom
 	return nil
 }
 
-func (r *BenchmarkRunReconciler) resultFiles(
+func (r *RunReconciler) resultFiles(
 	ctx context.Context, s *runStep, records []*result.Record, outcome string,
 ) ([]result.File, error) {
 	message := ""
@@ -222,9 +220,7 @@ func (r *BenchmarkRunReconciler) resultFiles(
 
 // details of a run that has ended, for its page; the report gets the settings of the servers. One document after another is read,
 // from the API server, so that not more than one is in memory. One that is gone or cannot be read is left out.
-func (r *BenchmarkRunReconciler) details(
-	ctx context.Context, run *v1alpha1.BenchmarkRun, rep *report.Report,
-) (*page.Details, error) {
+func (r *RunReconciler) details(ctx context.Context, run *v1alpha1.BenchmarkRun, rep *report.Report) (*page.Details, error) {
 	details := new(page.Details)
 	for _, record := range rep.Accepted() {
 		doc, err := r.document(ctx, run, record)
@@ -243,7 +239,7 @@ func (r *BenchmarkRunReconciler) details(
 }
 
 // document of an attempt, from its ConfigMap; nil if it is gone.
-func (r *BenchmarkRunReconciler) document(
+func (r *RunReconciler) document(
 	ctx context.Context, run *v1alpha1.BenchmarkRun, record *result.Record,
 ) (*result.Document, error) {
 	r.decoding.Lock()

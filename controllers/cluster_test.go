@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 type cluster struct {
 	t          *testing.T
 	namespace  string
-	reconciler *BenchmarkRunReconciler
+	reconciler *RunReconciler
 	clock      *clocktesting.FakeClock
 	events     *events.FakeRecorder
 	logs       map[string][]byte
@@ -90,8 +90,8 @@ func newCluster(t *testing.T) *cluster {
 
 // newReconciler is that of an operator that has just started. It is installed for the test's namespace alone, so that the runs of
 // other tests are not in its lanes.
-func (c *cluster) newReconciler() *BenchmarkRunReconciler {
-	return &BenchmarkRunReconciler{
+func (c *cluster) newReconciler() *RunReconciler {
+	return &RunReconciler{
 		Client: asCached(api), Live: &Live{Reader: api}, Recorder: c.events, Clock: c.clock, Logs: c,
 		Settings: Settings{
 			Limits: lifecycle.Limits{

@@ -31,7 +31,7 @@ const warningsAfter = 3 * time.Second
 
 // readWarnings adds the cluster's warnings about what does not start. Only an event tells of an exhausted quota, a Secret or key
 // that does not exist, or a volume that cannot be provisioned. If they cannot be read, the run goes on without them.
-func (r *BenchmarkRunReconciler) readWarnings(ctx context.Context, namespace string, seen *lifecycle.Observed) {
+func (r *RunReconciler) readWarnings(ctx context.Context, namespace string, seen *lifecycle.Observed) {
 	late := func(object client.Object) bool {
 		return r.Clock.Since(object.GetCreationTimestamp().Time) > warningsAfter
 	}
@@ -68,7 +68,7 @@ func (r *BenchmarkRunReconciler) readWarnings(ctx context.Context, namespace str
 }
 
 // claimWarning is about the first claim that is not bound although it is late, of an instance that is not ready; or empty.
-func (r *BenchmarkRunReconciler) claimWarning(
+func (r *RunReconciler) claimWarning(
 	ctx context.Context, instance *lifecycle.Instance, late func(client.Object) bool,
 ) (text string) {
 	if instance.State().Ready {
@@ -87,7 +87,7 @@ const kueuePodGroup = "kueue.x-k8s.io/pod-group-name"
 
 // kueueWarning is why Kueue does not admit the Workload whose name begins so (that of a Job's ends with a hash of Kueue's own).
 // It says so in an event, which the operator may read without access to Kueue's kinds. Of a queue that is stopped there is none.
-func (r *BenchmarkRunReconciler) kueueWarning(ctx context.Context, namespace, workload string) string {
+func (r *RunReconciler) kueueWarning(ctx context.Context, namespace, workload string) string {
 	return warning(ctx, r.Live, namespace, client.MatchingFields{"involvedObject.kind": "Workload"}, func(e *corev1.Event) bool {
 		return workload != "" && strings.HasPrefix(e.InvolvedObject.Name, workload)
 	})
@@ -97,7 +97,7 @@ func (r *BenchmarkRunReconciler) kueueWarning(ctx context.Context, namespace, wo
 const maxServerLog = 64 << 10
 
 // beginningOfLog is that of the log of a container that has ended, or empty if the log cannot be read.
-func (r *BenchmarkRunReconciler) beginningOfLog(ctx context.Context, pod *corev1.Pod, container string) string {
+func (r *RunReconciler) beginningOfLog(ctx context.Context, pod *corev1.Pod, container string) string {
 	stream, err := r.Logs.OpenLog(ctx, pod.Namespace, pod.Name, corev1.PodLogOptions{Container: container})
 	var text []byte
 	if err == nil {

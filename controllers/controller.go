@@ -37,7 +37,7 @@ type runStep struct {
 // takeStep observes, decides, acts, and writes the status. What cannot be taken back is decided again on live reads, with the
 // run read anew. Nothing is decided about a run that is older than what was decided about before. A claimant only
 // claims it, so that no other installation has begun as well.
-func (r *BenchmarkRunReconciler) takeStep(ctx context.Context, is part, run *v1alpha1.BenchmarkRun) (*runStep, error) {
+func (r *RunReconciler) takeStep(ctx context.Context, is part, run *v1alpha1.BenchmarkRun) (*runStep, error) {
 	m := r.memories.of(run)
 	if m.isAbove(run) {
 		return nil, r.behind(ctx, run)
@@ -72,7 +72,7 @@ func (r *BenchmarkRunReconciler) takeStep(ctx context.Context, is part, run *v1a
 
 // claimRun claims a run that was read by the cache: the write leads to the next step, which acts. If there is nothing to be done
 // yet, the status says so at once; otherwise it would tell of what has not begun.
-func (r *BenchmarkRunReconciler) claimRun(ctx context.Context, s *runStep, decided bool) error {
+func (r *RunReconciler) claimRun(ctx context.Context, s *runStep, decided bool) error {
 	s.run.Status.Installation = r.Installation.identity()
 	if _, waits := s.decision.Action.(lifecycle.Wait); decided && waits && !s.decision.Irrevocable() {
 		return r.writeStatus(ctx, s)
@@ -86,7 +86,7 @@ func (r *BenchmarkRunReconciler) claimRun(ctx context.Context, s *runStep, decid
 
 // behind is errStale: the cache has an older version of the run than the operator has seen. If the API server has none that is
 // newer, it was restored from a backup, and what is remembered did not happen.
-func (r *BenchmarkRunReconciler) behind(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
+func (r *RunReconciler) behind(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
 	fresh := new(v1alpha1.BenchmarkRun)
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(run), fresh); err != nil {
 		return client.IgnoreNotFound(err)
@@ -100,7 +100,7 @@ func (r *BenchmarkRunReconciler) behind(ctx context.Context, run *v1alpha1.Bench
 // carryOut the decision. A terminal error becomes a new decision, and so does an object that is refused. What was written becomes
 // a part of what was seen, so that the status reports it at once. Checking writes nothing: the next decision follows, on live
 // reads if it cannot be taken back.
-func (r *BenchmarkRunReconciler) carryOut(ctx context.Context, s *runStep) error {
+func (r *RunReconciler) carryOut(ctx context.Context, s *runStep) error {
 	action := s.decision.Action
 	if _, remove := action.(lifecycle.RemoveDatabase); remove {
 		// The number of an instance that is removed must never be used again, whatever happens next.
@@ -146,7 +146,7 @@ func (r *BenchmarkRunReconciler) carryOut(ctx context.Context, s *runStep) error
 
 // reportsRetries notes a step that failed, and says whether the status reports it: not before the same step has failed several
 // times.
-func (r *BenchmarkRunReconciler) reportsRetries(s *runStep, err error) bool {
+func (r *RunReconciler) reportsRetries(s *runStep, err error) bool {
 	retries, blockers := &r.memories.of(s.run).retries, &s.seen.Blockers
 	retries.failures, retries.last = retries.failures+1, err
 	blockers.RetryError, blockers.Unwritten = retries.reported()

@@ -125,7 +125,7 @@ func TestEnvtestInvalidSpecification(t *testing.T) {
 }
 
 // upgraded is an operator of the next release: it has other images.
-func (c *cluster) upgraded() *BenchmarkRunReconciler {
+func (c *cluster) upgraded() *RunReconciler {
 	r := c.newReconciler()
 	r.Images.Loader, r.Images.Sysbench = "loader:next", "sysbench:next"
 	r.Images.Databases = map[string]string{"MariaDB": "mariadb:next"}

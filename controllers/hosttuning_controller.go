@@ -164,7 +164,7 @@ func tunedNodes(
 }
 
 // tuneHost creates the Lease of a node. Another owner may have been faster: then the error is errStale.
-func (r *BenchmarkRunReconciler) tuneHost(ctx context.Context, run *v1alpha1.BenchmarkRun, a lifecycle.TuneHost) error {
+func (r *RunReconciler) tuneHost(ctx context.Context, run *v1alpha1.BenchmarkRun, a lifecycle.TuneHost) error {
 	lease := &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: r.HostNamespace, Name: hosttuning.LeaseName(a.Node), Labels: plan.Labels(run, v1alpha1.ComponentHostTuning),

@@ -343,7 +343,7 @@ func TestEnvtestOrphanedChildren(t *testing.T) {
 // error of theirs is that the other one was faster; each is called again.
 func TestEnvtestTwoManagersAtOnce(t *testing.T) {
 	c := newCluster(t)
-	managers := []*BenchmarkRunReconciler{c.newReconciler(), c.newReconciler()}
+	managers := []*RunReconciler{c.newReconciler(), c.newReconciler()}
 	c.apply(testutil.MakeRun("run", "").Sweep(1, 2).Repetitions(2).Obj())
 	for range 400 {
 		var both sync.WaitGroup

@@ -38,15 +38,15 @@ import (
 // installed are two installations that see the same runs, each with the Leases of its lanes in a namespace of its own.
 type installed struct {
 	*cluster
-	one, two *BenchmarkRunReconciler
-	leases   map[*BenchmarkRunReconciler]string
+	one, two *RunReconciler
+	leases   map[*RunReconciler]string
 }
 
 func newInstalled(t *testing.T) *installed {
 	t.Helper()
 	c := newCluster(t)
-	i := &installed{cluster: c, one: c.newReconciler(), two: c.newReconciler(), leases: map[*BenchmarkRunReconciler]string{}}
-	for r, name := range map[*BenchmarkRunReconciler]string{i.one: "one", i.two: "two"} {
+	i := &installed{cluster: c, one: c.newReconciler(), two: c.newReconciler(), leases: map[*RunReconciler]string{}}
+	for r, name := range map[*RunReconciler]string{i.one: "one", i.two: "two"} {
 		other := newCluster(t).namespace
 		r.LaneNamespace, r.HostNamespace, i.leases[r] = other, other, other
 		r.Installation = &Installation{Namespace: other, Name: name, Live: &Live{Reader: api}, Clock: c.clock}
@@ -56,7 +56,7 @@ func newInstalled(t *testing.T) *installed {
 }
 
 // renew the Lease by which the managers of an installation elect their leader.
-func (i *installed) renew(r *BenchmarkRunReconciler) {
+func (i *installed) renew(r *RunReconciler) {
 	i.t.Helper()
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
 		Namespace: i.leases[r], Name: "manager", Labels: map[string]string{LabelInstallation: r.Installation.Name},
@@ -71,7 +71,7 @@ func (i *installed) renew(r *BenchmarkRunReconciler) {
 }
 
 // takes a turn of an installation, whatever comes of it.
-func (i *installed) takes(r *BenchmarkRunReconciler, name string) {
+func (i *installed) takes(r *RunReconciler, name string) {
 	i.t.Helper()
 	i.reconciler = r
 	for range 5 {
@@ -82,12 +82,12 @@ func (i *installed) takes(r *BenchmarkRunReconciler, name string) {
 }
 
 // claims takes a step of an installation that claims a run as it was read.
-func (i *installed) claims(r *BenchmarkRunReconciler, run *v1alpha1.BenchmarkRun) (*runStep, error) {
+func (i *installed) claims(r *RunReconciler, run *v1alpha1.BenchmarkRun) (*runStep, error) {
 	return r.takeStep(i.t.Context(), claimant, run)
 }
 
 // lanes that an installation holds.
-func (i *installed) held(r *BenchmarkRunReconciler) int {
+func (i *installed) held(r *RunReconciler) int {
 	i.t.Helper()
 	var leases coordinationv1.LeaseList
 	i.must(api.List(i.t.Context(), &leases, client.InNamespace(i.leases[r]), client.HasLabels{v1alpha1.LabelLane}))

@@ -26,7 +26,7 @@ import (
 )
 
 // withMariaDBs says whether a run's database is a resource of the MariaDB operator, which this manager may read.
-func (r *BenchmarkRunReconciler) withMariaDBs(run *v1alpha1.BenchmarkRun) bool {
+func (r *RunReconciler) withMariaDBs(run *v1alpha1.BenchmarkRun) bool {
 	return run.Spec.Database.Provisioner == v1alpha1.ProvisionerMariaDBOperator && r.MariaDBOperator
 }
 

@@ -31,12 +31,12 @@ import (
 // that is down measures nothing new, but what it has started may still run.
 
 // leaseOf is the name of a lane's Lease. No Lease of leader election ends so.
-func (r *BenchmarkRunReconciler) leaseOf(lane string) client.ObjectKey {
+func (r *RunReconciler) leaseOf(lane string) client.ObjectKey {
 	return client.ObjectKey{Namespace: r.LaneNamespace, Name: lane + ".lane.benchrun.dev"}
 }
 
 // foreign says whether another installation works for a holder.
-func (r *BenchmarkRunReconciler) foreign(holder lifecycle.Holder) bool {
+func (r *RunReconciler) foreign(holder lifecycle.Holder) bool {
 	return holder.Kind != lifecycle.RunKind || len(r.Scope) > 0 && !slices.Contains(r.Scope, holder.Namespace)
 }
 
@@ -45,9 +45,7 @@ func holderOf(lease *coordinationv1.Lease) lifecycle.Holder {
 }
 
 // observe who holds a lane and, if one wants it that does not hold it, who waits for it.
-func (r *BenchmarkRunReconciler) observeLane(
-	ctx context.Context, one lifecycle.Contender, reader client.Reader,
-) (lifecycle.Lane, error) {
+func (r *RunReconciler) observeLane(ctx context.Context, one lifecycle.Contender, reader client.Reader) (lifecycle.Lane, error) {
 	key := r.leaseOf(one.Lane)
 	lane := lifecycle.Lane{Lease: key.String(), Anonymous: !r.NameOthers}
 	var lease coordinationv1.Lease
@@ -80,9 +78,7 @@ func (r *BenchmarkRunReconciler) observeLane(
 	return lane, nil // whose holder may not be looked at counts as held
 }
 
-func (r *BenchmarkRunReconciler) contenders(
-	ctx context.Context, lane string, reader client.Reader,
-) ([]lifecycle.Contender, error) {
+func (r *RunReconciler) contenders(ctx context.Context, lane string, reader client.Reader) ([]lifecycle.Contender, error) {
 	if r.queues != nil && reader == client.Reader(r.Client) {
 		return r.queues.of(lane), nil
 	}
@@ -99,9 +95,7 @@ func (r *BenchmarkRunReconciler) contenders(
 
 // releaseAbandoned releases the lanes of holders which had a name and are gone. It is called for every name of which something
 // changes, so that the last Pod of such a holder leads here. uid is that of the object which has the name now, or empty.
-func (r *BenchmarkRunReconciler) releaseAbandoned(
-	ctx context.Context, name client.ObjectKey, uid types.UID,
-) (ctrl.Result, error) {
+func (r *RunReconciler) releaseAbandoned(ctx context.Context, name client.ObjectKey, uid types.UID) (ctrl.Result, error) {
 	var leases coordinationv1.LeaseList
 	if err := r.List(ctx, &leases, client.InNamespace(r.LaneNamespace), client.HasLabels{v1alpha1.LabelLane}); err != nil {
 		return ctrl.Result{}, fmt.Errorf("listing the Leases of lanes: %w", err)
@@ -129,7 +123,7 @@ func (r *BenchmarkRunReconciler) releaseAbandoned(
 }
 
 // takeLane creates the Lease of a lane. Another run may have been faster: then the error is errStale.
-func (r *BenchmarkRunReconciler) takeLane(ctx context.Context, s *runStep) error {
+func (r *RunReconciler) takeLane(ctx context.Context, s *runStep) error {
 	holder, lane := lifecycle.HolderOf(s.run), s.run.Spec.Lane
 	key := r.leaseOf(lane)
 	lease := &coordinationv1.Lease{
@@ -151,7 +145,7 @@ func (r *BenchmarkRunReconciler) takeLane(ctx context.Context, s *runStep) error
 }
 
 // releaseLane deletes the Lease of a lane if it is still that of the holder, as the API server has it.
-func (r *BenchmarkRunReconciler) releaseLane(ctx context.Context, lane string, holder lifecycle.Holder) error {
+func (r *RunReconciler) releaseLane(ctx context.Context, lane string, holder lifecycle.Holder) error {
 	var lease coordinationv1.Lease
 	key := r.leaseOf(lane)
 	if err := r.Live.Get(ctx, key, &lease); err != nil {
@@ -210,7 +204,7 @@ type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // enqueueNext keeps the queues of lanes, and leads from a run that leaves one to who is next there now. Who comes into it, and
 // what else changes, does not concern the others: a departure costs the same however many wait.
-func (r *BenchmarkRunReconciler) enqueueNext() handler.EventHandler {
+func (r *RunReconciler) enqueueNext() handler.EventHandler {
 	change := func(ctx context.Context, before, now lifecycle.Contender, q queue) {
 		waited := waits(before)
 		before.Wants = false
@@ -237,7 +231,7 @@ func (r *BenchmarkRunReconciler) enqueueNext() handler.EventHandler {
 
 // waitFor leads from the Lease of a lane to its holder, and to who is next in the lane's queue. The holder may have gone while
 // the manager was down, and nothing else would lead to its name.
-func (r *BenchmarkRunReconciler) waitFor(ctx context.Context, object client.Object) []reconcile.Request {
+func (r *RunReconciler) waitFor(ctx context.Context, object client.Object) []reconcile.Request {
 	requests := r.nextInLane(ctx, object.GetLabels()[v1alpha1.LabelLane])
 	lease, ok := object.(*coordinationv1.Lease)
 	if !ok || r.foreign(holderOf(lease)) {
@@ -246,7 +240,7 @@ func (r *BenchmarkRunReconciler) waitFor(ctx context.Context, object client.Obje
 	return append(requests, requestFor(holderOf(lease)))
 }
 
-func (r *BenchmarkRunReconciler) nextInLane(ctx context.Context, lane string) []reconcile.Request {
+func (r *RunReconciler) nextInLane(ctx context.Context, lane string) []reconcile.Request {
 	all, err := r.contenders(ctx, lane, r.Client)
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "Looking for the queue of a lane", "lane", lane)

@@ -90,21 +90,6 @@ func (m *made) over(status v1alpha1.MadeObjects) v1alpha1.MadeObjects {
 	return status
 }
 
-// server notes what stands for a database instance that was made, beside so many others, while the status named those.
-func (m *made) server(
-	root v1alpha1.ObjectReference, beside int, known, status []v1alpha1.ObjectReference,
-) []v1alpha1.ObjectReference {
-	servers := append(slices.Clone(known), root)
-	m.servers = creations{made: servers[max(0, len(servers)-beside-1):], after: status}
-	return m.servers.made
-}
-
-func (m *made) copied(claim v1alpha1.ObjectReference, known, status []v1alpha1.ObjectReference) []v1alpha1.ObjectReference {
-	others := slices.DeleteFunc(slices.Clone(known), func(r v1alpha1.ObjectReference) bool { return r.Name == claim.Name })
-	m.copies = creations{made: append(others, claim), after: status}
-	return m.copies.made
-}
-
 func referenceTo(object client.Object) v1alpha1.ObjectReference {
 	return v1alpha1.ObjectReference{Name: object.GetName(), UID: string(object.GetUID())}
 }
@@ -222,7 +207,7 @@ func madeBy(ctx context.Context, d *descent, o *ownership, lists ...client.Objec
 
 // abandoned asks the API server whether a holder is gone, or has finished, and nothing is left of it that may put load on a
 // node. A holder that is suspended may be resumed at any moment: only its own manager knows.
-func (r *BenchmarkRunReconciler) abandoned(ctx context.Context, holder lifecycle.Holder) (bool, error) {
+func (r *RunReconciler) abandoned(ctx context.Context, holder lifecycle.Holder) (bool, error) {
 	if holder.Kind != lifecycle.RunKind {
 		return false, nil // a later version's
 	}
@@ -245,7 +230,7 @@ func (r *BenchmarkRunReconciler) abandoned(ctx context.Context, holder lifecycle
 // loads says whether something of a holder puts load on a node, or may: what its UID leads to, by controller references. Its
 // label only selects that. Of a holder that is gone or being deleted, what was orphaned counts, too. MariaDB resources
 // are always read from the API server.
-func (r *BenchmarkRunReconciler) loads(
+func (r *RunReconciler) loads(
 	ctx context.Context, reader client.Reader, holder lifecycle.Holder, withMariaDBs, gone bool,
 ) (bool, error) {
 	meta := metav1.ObjectMeta{Namespace: holder.Namespace, Name: holder.Name, UID: holder.UID}

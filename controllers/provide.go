@@ -26,7 +26,7 @@ import (
 
 // provideDatabase creates the objects of an instance, the one that stands for it last. An object that others would make of these
 // must not be there yet: a StatefulSet takes whatever Pod and whatever claim it finds under the name, with the data in it.
-func (r *BenchmarkRunReconciler) provideDatabase(ctx context.Context, s *runStep, a lifecycle.ProvideDatabase) error {
+func (r *RunReconciler) provideDatabase(ctx context.Context, s *runStep, a lifecycle.ProvideDatabase) error {
 	run, m := plan.Side(s.run, plan.VariantOf(s.run, a.Instance), 1), &r.memories.of(s.run).made
 	objects, err := database.Objects(s.run, a.Instance, a.Node, s.seen.Images)
 	if err != nil {
@@ -57,7 +57,10 @@ func (r *BenchmarkRunReconciler) provideDatabase(ctx context.Context, s *runStep
 			return err
 		}
 	}
-	s.seen.Made.Servers = m.server(referenceTo(objects[len(objects)-1]), a.Beside, s.seen.Made.Servers, s.run.Status.Servers)
+	servers := append(slices.Clone(s.seen.Made.Servers), referenceTo(objects[len(objects)-1]))
+	// It counts, and so do as many before it as are up beside it.
+	m.servers = creations{made: servers[max(0, len(servers)-a.Beside-1):], after: s.run.Status.Servers}
+	s.seen.Made.Servers = m.servers.made
 	return nil
 }
 
@@ -102,7 +105,7 @@ func (w *writer) notThere(ctx context.Context, object client.Object, instance st
 
 // createSecret creates the credentials of a database once. The operator may not read Secrets. Before it creates one, it looks
 // whether the name is free, and writes to the status that it creates one: from then on, the one that has the name is the run's.
-func (r *BenchmarkRunReconciler) createSecret(ctx context.Context, s *runStep) error {
+func (r *RunReconciler) createSecret(ctx context.Context, s *runStep) error {
 	w, secret := r.writer(s.run), database.Secret(s.run, rand.Text())
 	if s.old.Status.Secret != secret.Name {
 		switch err := w.createUnchecked(ctx, secret.DeepCopy(), true, client.DryRunAll); {
@@ -124,7 +127,7 @@ func (r *BenchmarkRunReconciler) createSecret(ctx context.Context, s *runStep) e
 
 // createDataCopy creates the claim with the copy of prepared data once. One that is not known to be what the operator has made is
 // removed first: its content is unknown.
-func (r *BenchmarkRunReconciler) createDataCopy(ctx context.Context, s *runStep, instance int) error {
+func (r *RunReconciler) createDataCopy(ctx context.Context, s *runStep, instance int) error {
 	claim := database.DataCopy(s.run, instance)
 	if claim == nil {
 		return nil
@@ -135,7 +138,10 @@ func (r *BenchmarkRunReconciler) createDataCopy(ctx context.Context, s *runStep,
 	case err != nil:
 		return err
 	case !existed:
-		s.seen.Made.DataCopies = r.memories.of(s.run).copied(referenceTo(claim), s.seen.Made.DataCopies, s.run.Status.DataCopies)
+		isOld := func(o v1alpha1.ObjectReference) bool { return o.Name == claim.Name }
+		others := slices.DeleteFunc(slices.Clone(s.seen.Made.DataCopies), isOld)
+		s.seen.Made.DataCopies = append(others, referenceTo(claim))
+		r.memories.of(s.run).copies = creations{made: s.seen.Made.DataCopies, after: s.run.Status.DataCopies}
 	case !slices.Contains(s.seen.Made.DataCopies, referenceTo(claim)):
 		return cmp.Or(w.remove(ctx, claim), errStale)
 	}
@@ -144,7 +150,7 @@ func (r *BenchmarkRunReconciler) createDataCopy(ctx context.Context, s *runStep,
 
 // retainedClass is the storage class of an instance's volumes if they stay after their claims; empty if they do not, or if that
 // is not known: an operator that works in some namespaces only may not read classes. No measurement depends on it.
-func (r *BenchmarkRunReconciler) retainedClass(ctx context.Context, i *lifecycle.Instance) string {
+func (r *RunReconciler) retainedClass(ctx context.Context, i *lifecycle.Instance) string {
 	if len(i.Claims) == 0 || ptr.Deref(i.Claims[0].Spec.StorageClassName, "") == "" {
 		return ""
 	}

@@ -46,7 +46,7 @@ func (c chain) with(ref v1alpha1.RecordReference, record *result.Record) chain {
 // readChain reads the records of a run that the operator does not remember, from the API server: the cache has no texts. What it
 // remembers is never less than what it has written: a status that names an older record is behind, because it could not be
 // written since. The error is a clusterfiles.ChangedError if one of the records is not what it was.
-func (r *BenchmarkRunReconciler) readChain(ctx context.Context, run *v1alpha1.BenchmarkRun) (chain, error) {
+func (r *RunReconciler) readChain(ctx context.Context, run *v1alpha1.BenchmarkRun) (chain, error) {
 	m := r.memories.of(run)
 	var added chain
 	ref := run.Status.Records
@@ -73,7 +73,7 @@ func (r *BenchmarkRunReconciler) readChain(ctx context.Context, run *v1alpha1.Be
 
 // lostRecord is the failure that a record was deleted since it was read, or nil. The cache may lack a record that is new: the
 // API server is asked before a run ends for it.
-func (r *BenchmarkRunReconciler) lostRecord(
+func (r *RunReconciler) lostRecord(
 	ctx context.Context, run *v1alpha1.BenchmarkRun, c chain, present sets.Set[string],
 ) (*lifecycle.Failure, error) {
 	for _, ref := range c.refs {
@@ -104,7 +104,7 @@ func recordsChanged(message string) *lifecycle.Failure {
 
 // retained adds to what was seen the results of an earlier run of the same name and specification, if the run has not begun and
 // they were retained. What is not whole, or is of something else, stays in the way.
-func (r *BenchmarkRunReconciler) retained(ctx context.Context, o *observer) error {
+func (r *RunReconciler) retained(ctx context.Context, o *observer) error {
 	run := o.run
 	name := plan.ResultsName(run)
 	if run.Spec.Results.Retention != v1alpha1.RetentionRetain || run.Status.StartTime != nil ||
@@ -140,7 +140,7 @@ func isRetained(cm *corev1.ConfigMap, name, uid string) bool {
 
 // retainedReport is the report of a complete run that asked for the same, with the digest of its results; nil if they are not
 // whole, or of something else.
-func (r *BenchmarkRunReconciler) retainedReport(
+func (r *RunReconciler) retainedReport(
 	ctx context.Context, run *v1alpha1.BenchmarkRun, results *corev1.ConfigMap,
 ) (rep *report.Report, digest string, err error) {
 	want, err := plan.Digest(&run.Spec)
@@ -167,7 +167,7 @@ func (r *BenchmarkRunReconciler) retainedReport(
 
 // retainedChain is the chain of records that results were printed from, each as its ConfigMap has it; nil if one of them was
 // changed or deleted, or is another than that in the results.
-func (r *BenchmarkRunReconciler) retainedChain(
+func (r *RunReconciler) retainedChain(
 	ctx context.Context, run *v1alpha1.BenchmarkRun, printed []*result.Record, from string,
 ) (*chain, error) {
 	last := printed[len(printed)-1]

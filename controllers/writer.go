@@ -32,11 +32,11 @@ import (
 )
 
 type writer struct {
-	*BenchmarkRunReconciler
+	*RunReconciler
 	owner owner
 }
 
-func (r *BenchmarkRunReconciler) writer(run *v1alpha1.BenchmarkRun) *writer {
+func (r *RunReconciler) writer(run *v1alpha1.BenchmarkRun) *writer {
 	return &writer{r, owner{run}}
 }
 

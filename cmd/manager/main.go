@@ -98,7 +98,7 @@ func run(ctx context.Context, o *options) error {
 	if o.leaderElect { // otherwise its absence would go unnoticed
 		installation = &controllers.Installation{Namespace: o.leaseNamespace, Name: o.installation, Live: live, Clock: now}
 	}
-	runs := &controllers.BenchmarkRunReconciler{
+	runs := &controllers.RunReconciler{
 		Client: mgr.GetClient(), Live: live, Recorder: mgr.GetEventRecorder("benchrun"), Clock: now, Metrics: metrics,
 		Logs: controllers.PodLogs{Clientset: clientset}, Installation: installation, Settings: o.Settings,
 	}
