@@ -239,20 +239,6 @@ func Cached(object any) (any, error) {
 	return object, nil
 }
 
-// CachedItems are the objects of a list, reduced, in memory of their own: the list itself can go.
-func CachedItems(list runtime.Object) ([]runtime.Object, error) {
-	var items []runtime.Object
-	err := apimeta.EachListItemWithAlloc(list, func(object runtime.Object) error {
-		_, err := Cached(object)
-		items = append(items, object)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("reading the objects of a list: %w", err)
-	}
-	return items, nil
-}
-
 func cacheMetadata(o client.Object) {
 	bounds := annotationBytes(o)
 	o.SetAnnotations(only(o.GetAnnotations(), func(key, value string) bool {

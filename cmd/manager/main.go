@@ -64,16 +64,12 @@ func run(ctx context.Context, o *options) error {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
-	cacheOptions, err := cacheOptions(&o.Settings)
-	if err != nil {
-		return err
-	}
 	config, now := ctrl.GetConfigOrDie(), &controllers.APIClock{PassiveClock: clock.RealClock{}}
 	config.Wrap(now.Wrap)
 	config.Wrap(controllers.Bounded)
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
-		Cache:                         cacheOptions,
+		Cache:                         cacheOptions(&o.Settings),
 		Metrics:                       metricsOptions(o),
 		HealthProbeBindAddress:        o.healthAddress,
 		LeaderElection:                o.leaderElect,

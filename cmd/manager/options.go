@@ -22,8 +22,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/pager"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -141,12 +143,9 @@ func checkSeconds(name string, value time.Duration, zero string) error {
 
 // cacheOptions keep only what belongs to runs, the Leases of lanes and of tuned nodes in their namespaces, and of all these only
 // what is read: anybody may put a label of Benchrun on his objects, and fill them.
-func cacheOptions(s *controllers.Settings) (cache.Options, error) {
-	// Every object has it.
-	selector, err := labels.Parse(v1alpha1.LabelComponent)
-	if err != nil {
-		return cache.Options{}, fmt.Errorf("making the cache's selector: %w", err)
-	}
+func cacheOptions(s *controllers.Settings) cache.Options {
+	selector, err := labels.Parse(v1alpha1.LabelComponent) // every object has it
+	utilruntime.Must(err)
 	o := cache.Options{
 		DefaultTransform: controllers.Cached,
 		NewInformer:      newInformer,
@@ -167,18 +166,33 @@ func cacheOptions(s *controllers.Settings) (cache.Options, error) {
 			o.DefaultNamespaces[namespace] = cache.Config{}
 		}
 	}
-	return o, nil
+	return o
 }
 
-// newInformer makes informers whose lists are read in pages, one at a time.
+// newInformer makes informers whose lists are read in pages, one at a time. They keep of each page only what the cache keeps, and
+// ask for the present state: from a state that may be older, the API server answers with everything at once.
 func newInformer(
 	lw toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 ) toolscache.SharedIndexInformer {
 	source := toolscache.ToListerWatcherWithContext(lw)
+	inPages := pager.New(func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		listing.Lock()
+		defer listing.Unlock()
+		page, err := source.ListWithContext(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		return page, apimeta.EachListItem(page, func(object runtime.Object) error {
+			_, err := controllers.Cached(object)
+			return err
+		})
+	})
+	inPages.PageSize, inPages.FullListIfExpired = controllers.PageSize, false
 	return toolscache.NewSharedIndexInformer(&pages{toolscache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			o.Limit = controllers.PageSize
-			return inPages(ctx, source, o)
+			o.ResourceVersion, o.ResourceVersionMatch, o.Continue, o.Limit = "", "", "", 0
+			list, _, err := inPages.ListWithAlloc(ctx, o)
+			return list, err
 		},
 		WatchFuncWithContext: source.WatchWithContext,
 	}}, example, resync, indexers)
@@ -193,37 +207,3 @@ func (*pages) IsWatchListSemanticsUnSupported() bool { return true }
 
 // listing is held while a page is read: one at a time, of all kinds.
 var listing sync.Mutex
-
-// inPages reads a list in pages of o.Limit objects, and keeps of each object what the cache keeps. It asks for the present state:
-// from a state that may be older, the API server answers with everything at once.
-func inPages(ctx context.Context, source toolscache.ListerWithContext, o metav1.ListOptions) (runtime.Object, error) {
-	o.ResourceVersion, o.ResourceVersionMatch, o.Continue = "", "", ""
-	var all []runtime.Object
-	for {
-		page, items, err := onePage(ctx, source, o)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, items...)
-		access, err := apimeta.ListAccessor(page)
-		if err != nil {
-			return nil, fmt.Errorf("reading a page of a list: %w", err)
-		}
-		if o.Continue = access.GetContinue(); o.Continue == "" {
-			return page, apimeta.SetList(page, all)
-		}
-	}
-}
-
-// onePage reads a page, and takes out of it what is kept, so that the page itself is not.
-func onePage(
-	ctx context.Context, source toolscache.ListerWithContext, o metav1.ListOptions,
-) (page runtime.Object, items []runtime.Object, err error) {
-	listing.Lock()
-	defer listing.Unlock()
-	if page, err = source.ListWithContext(ctx, o); err != nil {
-		return nil, nil, err
-	}
-	items, err = controllers.CachedItems(page)
-	return page, items, err
-}
