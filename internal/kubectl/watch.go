@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -70,18 +71,11 @@ const settled = 10 * time.Second
 
 // follow reads the run again and again: an API server that restarts, or a network that is gone for a moment, does not end it.
 func (w *watcher) follow(ctx context.Context) error {
-	ticks := time.NewTicker(w.every)
-	defer ticks.Stop()
-	for {
-		if ended, err := w.look(ctx); ended || err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return errors.New("interrupted: it continues to run")
-		case <-ticks.C:
-		}
+	err := wait.PollUntilContextCancel(ctx, w.every, true, w.look)
+	if err != nil && errors.Is(err, ctx.Err()) {
+		return errors.New("interrupted: it continues to run")
 	}
+	return err
 }
 
 // look at the run, and show it. It returns true when the run has finished.
@@ -97,11 +91,16 @@ func (w *watcher) look(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	w.now = snapshotOf(run)
-	if w.now.finished() {
-		return true, w.end()
+	if !w.now.finished() {
+		w.show(time.Now())
+		return false, nil
 	}
-	w.show(time.Now())
-	return false, nil
+	words, err := w.now.end()
+	if words != "" {
+		say(w.out, words)
+		say(w.out, "kubectl benchrun report "+w.key.Name+" prints the report.")
+	}
+	return true, err
 }
 
 func (w *watcher) show(now time.Time) {
@@ -121,15 +120,6 @@ func (w *watcher) show(now time.Time) {
 		w.soFar = w.now.soFar
 		say(w.out, w.key.Name+": so far: "+w.soFar)
 	}
-}
-
-func (w *watcher) end() error {
-	words, err := w.now.end()
-	if words != "" {
-		say(w.out, words)
-		say(w.out, "kubectl benchrun report "+w.key.Name+" prints the report.")
-	}
-	return err
 }
 
 func say(w io.Writer, line string) {
