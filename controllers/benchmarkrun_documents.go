@@ -190,8 +190,8 @@ type followers struct {
 	reading sync.WaitGroup
 
 	mu sync.Mutex
-	// begin does something until it is stopped, or the manager stops; nil before that has started.
-	begin  func(do func(context.Context)) (stop context.CancelFunc)
+	// ctx ends when the manager stops; nil before that has started.
+	ctx    context.Context //nolint:containedctx // it lives as long as the manager
 	byName map[client.ObjectKey]*follower
 }
 
@@ -219,14 +219,7 @@ func (f *followers) Start(ctx context.Context) error {
 func (f *followers) until(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.begin = func(do func(context.Context)) context.CancelFunc {
-		ctx, stop := context.WithCancel(ctx)
-		f.reading.Go(func() {
-			defer stop()
-			do(ctx)
-		})
-		return stop
-	}
+	f.ctx = ctx
 }
 
 // delivered is what the loader of a run has delivered, whose Pod this is; nil as long as that is not known to be whole. From the
@@ -246,12 +239,16 @@ func (f *followers) delivered(run client.ObjectKey, pod *corev1.Pod) *trial.Deli
 	switch {
 	case have != nil:
 		return have.delivery
-	case pod == nil || f.begin == nil || len(f.byName) >= maxFollowed:
+	case pod == nil || f.ctx == nil || len(f.byName) >= maxFollowed:
 		return nil
 	}
-	one, loader := &follower{pod: pod.UID}, pod.DeepCopy()
+	ctx, stop := context.WithCancel(f.ctx)
+	one, loader := &follower{pod: pod.UID, stop: stop}, pod.DeepCopy()
 	f.byName[run] = one
-	one.stop = f.begin(func(ctx context.Context) { f.follow(ctx, run, one, loader) })
+	f.reading.Go(func() {
+		defer stop()
+		f.follow(ctx, run, one, loader)
+	})
 	return nil
 }
 

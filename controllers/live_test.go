@@ -376,7 +376,7 @@ func TestFollowersLeave(t *testing.T) {
 	mustWrite(t, writers[0], []byte("the loader begins\n"))
 	f.delivered(run, nil)
 	must.Same(t, "left", "0", <-logs.left)
-	f.begin = nil
+	f.ctx = nil
 	f.delivered(run, pod)
 	must.Same(t, "logs that are followed before the manager has started", 0, len(f.byName))
 	var none *followers
