@@ -4,6 +4,7 @@
 package database
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -180,16 +181,14 @@ func (i *Instance) Lost() string {
 	case server == nil:
 		return ""
 	}
-	for _, end := range []*corev1.ContainerStateTerminated{server.State.Terminated, server.LastTerminationState.Terminated} {
-		switch {
-		case end == nil:
-		case end.Reason == podutil.OOMKilled:
-			return "the server ran out of memory and was killed: raise database.resources.limits.memory"
-		default:
-			return fmt.Sprintf("the server ended with exit code %d; %s", end.ExitCode, lastLines(end.Message))
-		}
+	switch end := cmp.Or(server.State.Terminated, server.LastTerminationState.Terminated); {
+	case end == nil:
+		return ""
+	case end.Reason == podutil.OOMKilled:
+		return "the server ran out of memory and was killed: raise database.resources.limits.memory"
+	default:
+		return fmt.Sprintf("the server ended with exit code %d; %s", end.ExitCode, lastLines(end.Message))
 	}
-	return ""
 }
 
 // Interrupted says why a measurement that began at the given time does not count although the instance is the same: its node was
