@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,7 +41,9 @@ func (r *RunReconciler) act(ctx context.Context, s *runStep, action lifecycle.Ac
 	case lifecycle.RemoveDatabase:
 		return r.writer(run).removeInstance(ctx, run.Spec.Database.Provisioner, a.Instance)
 	case lifecycle.RemoveDataCopies:
-		return r.writer(run).removeDataCopies(ctx)
+		return r.writer(run).removeLabelled(ctx, "copies of data", &corev1.PersistentVolumeClaimList{}, client.MatchingLabels{
+			v1alpha1.LabelComponent: v1alpha1.ComponentDataCopy,
+		})
 	case lifecycle.ReleaseNodes:
 		return r.writer(run).removeOfInstance(ctx, a.Instance, &policyv1.PodDisruptionBudgetList{})
 	case lifecycle.StartAttempt:

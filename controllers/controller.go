@@ -109,8 +109,9 @@ func (r *RunReconciler) carryOut(ctx context.Context, s *runStep) error {
 		}
 	}
 	retries := &r.memories.of(s.run).retries
-	if refused := retries.refusedLately(action, s.now); refused != nil {
-		s.seen.Refused = refused
+	// Whatever wakes a run before it is time, its own status among it, does not ask the cluster again.
+	if retries.refused == reflect.TypeOf(action) && s.now.Before(retries.again) {
+		s.seen.Refused = retries.refusal
 		r.next(s)
 		return nil
 	}
@@ -244,15 +245,6 @@ type retries struct {
 	refusal *lifecycle.Refusal
 	refused reflect.Type
 	again   time.Time
-}
-
-// refusedLately is the refusal of such an action if it is too early to try again, or nil. Whatever wakes a run meanwhile, its
-// own status among it, does not ask the cluster again.
-func (t *retries) refusedLately(action lifecycle.Action, now time.Time) *lifecycle.Refusal {
-	if t.refused != reflect.TypeOf(action) || !now.Before(t.again) {
-		return nil
-	}
-	return t.refusal
 }
 
 // reported is the error of a step that has failed several times, or empty, and whether it is about results that cannot be

@@ -198,12 +198,6 @@ func dataCopies(o *ownership, claims []corev1.PersistentVolumeClaim) bool {
 	return found
 }
 
-func (w *writer) removeDataCopies(ctx context.Context) error {
-	return w.removeLabelled(ctx, "copies of data", &corev1.PersistentVolumeClaimList{}, client.MatchingLabels{
-		v1alpha1.LabelComponent: v1alpha1.ComponentDataCopy,
-	})
-}
-
 func ofDatabase(object client.Object) bool {
 	return object.GetLabels()[v1alpha1.LabelComponent] == v1alpha1.ComponentDatabase
 }

@@ -73,7 +73,11 @@ func (r *reporting) run(ctx context.Context, c *cluster, streams genericiooption
 	var requested *report.Requested
 	format, err := formatOf(r.output, docs)
 	if err == nil && r.plots != "" {
-		requested, err = readRequested(r.plots)
+		text, failed := os.ReadFile(r.plots)
+		if failed != nil {
+			return fmt.Errorf("reading plots: %w", failed)
+		}
+		requested, err = report.ReadRequested(r.plots, text)
 	}
 	if err != nil {
 		return err
@@ -109,14 +113,6 @@ func (r *reporting) request(ctx context.Context, errOut io.Writer, p *printable,
 		say(errOut, words)
 	}
 	return nil
-}
-
-func readRequested(file string) (*report.Requested, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("reading plots: %w", err)
-	}
-	return report.ReadRequested(file, text)
 }
 
 // writeAll writes the files of all formats, all plots, and what programs printed that made the load.

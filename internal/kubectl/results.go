@@ -253,7 +253,11 @@ func (d *documents) readOne(ctx context.Context, r *report.Report, name string, 
 		d.missing = append(d.missing, err)
 		return
 	}
-	d.addOutput(name, doc)
+	if d.withOutputs && len(doc.ToolOutput) > 0 {
+		var b bytes.Buffer
+		printToolOutput(doc, &b)
+		d.outputs = append(d.outputs, result.File{Name: outputsFolder + name + ".txt", Data: bytes.TrimLeft(b.Bytes(), "\n")})
+	}
 	record.Summary.Latencies = doc.Latencies // with their histograms, which results.json lacks
 	d.details.Add(record, doc)
 	r.AddSettings(record, doc)
@@ -270,16 +274,6 @@ func (d *documents) words() string {
 	}
 	return fmt.Sprintf("The %s are incomplete: %s of the attempts cannot be read: %s",
 		what, stats.Counted(len(d.missing), "document"), explained(d.missing[0]))
-}
-
-// addOutput of an attempt that had such a program, if outputs are wanted.
-func (d *documents) addOutput(attempt string, of *result.Document) {
-	if !d.withOutputs || len(of.ToolOutput) == 0 {
-		return
-	}
-	var b bytes.Buffer
-	printToolOutput(of, &b)
-	d.outputs = append(d.outputs, result.File{Name: outputsFolder + attempt + ".txt", Data: bytes.TrimLeft(b.Bytes(), "\n")})
 }
 
 // openBundle reads a bundle from a file, and verifies it.

@@ -146,27 +146,20 @@ func (s *situation) keeps() bool {
 
 // cleanUp is the next step of spec.cleanup, or nil. The Jobs of a failed run stay if its database stays: both can be inspected.
 // Copies of prepared data are of no use any more, whether or not a database stays.
-func (s *situation) cleanUp() (next Action) {
+func (s *situation) cleanUp() Action {
+	next := s.removeEverything
 	if s.keeps() {
-		next = s.freeNodes()
-	} else {
-		next = s.removeEverything()
-	}
-	if next == nil && s.seen.DataCopies {
-		return RemoveDataCopies{}
-	}
-	return next
-}
-
-// freeNodes is the next step beside a database that stays, or nil: that loses its PodDisruptionBudget, which would hold up the
-// drain of a node for nothing, and nodes are restored.
-func (s *situation) freeNodes() Action {
-	for _, i := range s.seen.Instances {
-		if i.Budget != nil && i.Budget.DeletionTimestamp == nil {
-			return ReleaseNodes{Instance: i.Number}
+		next = s.leaveNodes
+		for _, i := range s.seen.Instances {
+			if i.Budget != nil && i.Budget.DeletionTimestamp == nil { // it would hold up the drain of a node for nothing
+				return ReleaseNodes{Instance: i.Number}
+			}
 		}
 	}
-	return s.leaveNodes()
+	if a := next(); a != nil || !s.seen.DataCopies {
+		return a
+	}
+	return RemoveDataCopies{}
 }
 
 // What the status has room for. The API server refuses a status that breaks one bound of its schema, and etcd an object of more

@@ -76,10 +76,13 @@ func (m *Metrics) Count(transitions []Transition) {
 		return
 	}
 	for i := range transitions {
-		if t := &transitions[i]; t.Trial > 0 {
+		switch t := &transitions[i]; {
+		case t.Trial > 0:
 			m.countAttempt(t)
-		} else {
-			m.countEnd(t)
+		case t.To == stateFailed: // which is never taken back
+			m.failed.WithLabelValues(known(t.Reason, runFailures)).Inc()
+		case slices.Contains(completions, t.To):
+			m.completed.WithLabelValues(t.To).Inc()
 		}
 	}
 }
@@ -98,16 +101,6 @@ func (m *Metrics) countAttempt(t *Transition) {
 	}
 	if t.dead != nil {
 		m.dead.Observe(t.dead.Seconds())
-	}
-}
-
-// countEnd counts a run that has ended. How it ended is never taken back.
-func (m *Metrics) countEnd(t *Transition) {
-	switch {
-	case t.To == stateFailed:
-		m.failed.WithLabelValues(known(t.Reason, runFailures)).Inc()
-	case slices.Contains(completions, t.To):
-		m.completed.WithLabelValues(t.To).Inc()
 	}
 }
 
