@@ -4,6 +4,7 @@
 package kubectl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,11 +54,8 @@ func (c *cluster) config() (*rest.Config, string, error) {
 		return nil, "", errNoCluster
 	}
 	namespace, _, err := loader.Namespace()
-	if err != nil {
-		return nil, "", fmt.Errorf("reading the kubeconfig: %w", err)
-	}
-	config, err := c.flags.ToRESTConfig()
-	if err != nil {
+	config, err2 := c.flags.ToRESTConfig()
+	if err := cmp.Or(err, err2); err != nil {
 		return nil, "", fmt.Errorf("reading the kubeconfig: %w", err)
 	}
 	return config, namespace, nil
