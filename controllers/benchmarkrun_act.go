@@ -267,15 +267,15 @@ func judgeSides(s *runStep, a *lifecycle.Attempt, doc *document) {
 
 // variables of the servers by variant, as the first document of each has them. A document that is gone is not looked for again:
 // no answer depends on it.
-func (r *RunReconciler) variables(ctx context.Context, run *v1alpha1.BenchmarkRun, seen *lifecycle.Observed) error {
-	m := r.memories.of(run)
-	for _, v := range run.Spec.Variants {
+func (r *RunReconciler) variables(ctx context.Context, o *observer) error {
+	m := r.memories.of(o.run)
+	for _, v := range o.run.Spec.Variants {
 		_, known := m.variables[v.Name]
-		record := seen.FirstAccepted(v.Name)
+		record := o.seen.FirstAccepted(v.Name)
 		if known || record == nil {
 			continue
 		}
-		doc, err := r.document(ctx, run, record)
+		doc, err := r.document(ctx, o.run, record)
 		if err != nil && !errors.Is(err, result.ErrDocumentInvalid) {
 			return err
 		}

@@ -43,7 +43,7 @@ type observer struct {
 func (r *RunReconciler) observe(
 	ctx context.Context, run *v1alpha1.BenchmarkRun, reader client.Reader,
 ) (*lifecycle.Observed, error) {
-	own, err := listOf(ctx, reader, r.Live, run.Namespace, client.MatchingLabels{v1alpha1.LabelRun: run.Name}, r.withMariaDBs(run))
+	own, err := r.list(ctx, run, reader)
 	if err != nil {
 		return nil, err
 	}
@@ -71,14 +71,10 @@ func (r *RunReconciler) observe(
 		return &o.seen, err
 	}
 	o.seen.Images = lifecycle.ImagesOf(run.Status.Images, r.Images)
-	if err := r.readResults(ctx, o); err != nil {
-		return nil, err
-	}
-	if err := r.retained(ctx, o); err != nil {
-		return nil, err
-	}
-	if err := r.variables(ctx, run, &o.seen); err != nil {
-		return nil, err
+	for _, read := range []func(context.Context, *observer) error{r.readResults, r.retained, r.variables} {
+		if err := read(ctx, o); err != nil {
+			return nil, err
+		}
 	}
 	o.seen.Checked, o.seen.Compared, o.seen.Variables = m.checked, m.compared, m.variables
 	o.seen.Judge(run)

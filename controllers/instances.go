@@ -42,24 +42,23 @@ type listed struct {
 	descent      *descent
 }
 
-// listOf reads them by a reader, except for the kind of the MariaDB operator: it may not be installed, and a watch of a kind that
-// does not exist would keep the operator from starting.
-func listOf(
-	ctx context.Context, reader client.Reader, live *Live, namespace string, labels client.MatchingLabels, withMariaDBs bool,
-) (*listed, error) {
+// list reads what has the run's name in its label, by a reader, except for the kind of the MariaDB operator: it may not be
+// installed, and a watch of a kind that does not exist would keep the operator from starting.
+func (r *RunReconciler) list(ctx context.Context, run *v1alpha1.BenchmarkRun, reader client.Reader) (*listed, error) {
+	named := []client.ListOption{client.InNamespace(run.Namespace), client.MatchingLabels{v1alpha1.LabelRun: run.Name}}
 	l := &listed{mariaDBs: *database.MariaDBList()}
 	l.configs.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
 	for _, list := range []client.ObjectList{&l.jobs, &l.pods, &l.configs, &l.statefulSets, &l.services, &l.claims, &l.budgets} {
-		if err := reader.List(ctx, list, client.InNamespace(namespace), labels); err != nil {
+		if err := reader.List(ctx, list, named...); err != nil {
 			return nil, fmt.Errorf("listing %T: %w", list, err)
 		}
 	}
-	if withMariaDBs {
-		if err := live.List(ctx, &l.mariaDBs, client.InNamespace(namespace), labels); err != nil && !apimeta.IsNoMatchError(err) {
+	if r.withMariaDBs(run) {
+		if err := r.Live.List(ctx, &l.mariaDBs, named...); err != nil && !apimeta.IsNoMatchError(err) {
 			return nil, fmt.Errorf("listing MariaDB resources: %w", err)
 		}
 	}
-	return l, l.ask(ctx, live, namespace)
+	return l, l.ask(ctx, r.Live, run.Namespace)
 }
 
 // ask which controllers of the Pods and StatefulSets exist.
