@@ -139,9 +139,10 @@ func (r *RunReconciler) createDataCopy(ctx context.Context, s *runStep, instance
 		return err
 	case !existed:
 		isOld := func(o v1alpha1.ObjectReference) bool { return o.Name == claim.Name }
-		others := slices.DeleteFunc(slices.Clone(s.seen.Made.DataCopies), isOld)
-		s.seen.Made.DataCopies = append(others, referenceTo(claim))
-		r.memories.of(s.run).copies = creations{made: s.seen.Made.DataCopies, after: s.run.Status.DataCopies}
+		copies := slices.DeleteFunc(slices.Clone(s.seen.Made.DataCopies), isOld)
+		copies = append(copies, referenceTo(claim))
+		r.memories.of(s.run).copies = creations{made: copies, after: s.run.Status.DataCopies}
+		s.seen.Made.DataCopies = copies
 	case !slices.Contains(s.seen.Made.DataCopies, referenceTo(claim)):
 		return cmp.Or(w.remove(ctx, claim), errStale)
 	}
