@@ -30,7 +30,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
-	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/podutil"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
@@ -91,16 +90,10 @@ func newCluster(t *testing.T) *cluster {
 // newReconciler is that of an operator that has just started. It is installed for the test's namespace alone, so that the runs of
 // other tests are not in its lanes.
 func (c *cluster) newReconciler() *RunReconciler {
-	return &RunReconciler{
-		Client: asCached(api), Live: &Live{Reader: api}, Recorder: c.events, Clock: c.clock, Logs: c,
-		Settings: Settings{
-			Limits: lifecycle.Limits{
-				Images:          podutil.Images{Loader: "loader:test", Sysbench: "sysbench:test"},
-				MariaDBOperator: true, HostTuning: []string{c.namespace},
-			},
-			Scope: Scope{c.namespace}, LaneNamespace: c.namespace, HostNamespace: c.namespace,
-		},
-	}
+	r := &RunReconciler{Client: asCached(api), Live: &Live{Reader: api}, Recorder: c.events, Clock: c.clock, Logs: c}
+	r.Images, r.MariaDBOperator = podutil.Images{Loader: "loader:test", Sysbench: "sysbench:test"}, true
+	r.Scope, r.LaneNamespace, r.HostNamespace, r.HostTuning = Scope{c.namespace}, c.namespace, c.namespace, []string{c.namespace}
+	return r
 }
 
 // asCached reads what a cache would have kept.

@@ -39,8 +39,7 @@ func TestAttemptHasTheMetric(t *testing.T) {
 func TestHostTuningRefused(t *testing.T) {
 	plain, tuned := oneAxis(1, 1), tunedRun()
 	for namespaces, refused := range map[string]bool{"": true, "other": true, "other,ns": false} {
-		list := strings.Split(namespaces, ",")
-		limits := &Limits{HostTuning: list}
+		limits := &Limits{HostTuning: strings.Split(namespaces, ",")}
 		if got := limits.Refused(tuned); (got != nil) != refused || limits.Refused(plain) != nil {
 			t.Errorf("allowed in %q: %+v", namespaces, got)
 		}
