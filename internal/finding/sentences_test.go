@@ -31,7 +31,6 @@ var english = regexp.MustCompile(`[A-Za-z]{2,}[:,;.]? | [A-Za-z]{2,}`)
 // foreign are the files that take texts of other programs apart, and whose.
 var foreign = map[string]string{
 	"controllers/clusterwarnings.go":               "names of Pods in the words of the Job controller",
-	"controllers/owner.go":                         "names of objects",
 	"internal/database/ready.go":                   "the API server's words about a LimitRange",
 	"internal/engine/mariadb/mariadb.go":           "the log of MariaDB",
 	"internal/engine/mysql/mysql.go":               "the log and the status of MySQL",
@@ -39,8 +38,6 @@ var foreign = map[string]string{
 	"internal/engine/innodb/innodb.go":             "lines of option files",
 	"internal/engine/postgresql/client/dialect.go": "an error of the driver that is no value",
 	"internal/engine/postgresql/postgresql.go":     "lines of the server's log, and values of its variables",
-	"internal/kubectl/manifests.go":                "names that kustomize makes",
-	"internal/kubectl/advice.go":                   "pages of the documentation",
 	"internal/kubectl/compare.go":                  "an argument",
 	"internal/kubectl/option_file.go":              "lines of option files",
 	"internal/kubectl/set.go":                      "an error of encoding/json",
@@ -73,13 +70,7 @@ var foreign = map[string]string{
 	"internal/workload/userdata/explain.go":        "the words of the server about the user's data",
 	"internal/workload/tprochload/files.go":        "names of files",
 	"internal/workload/workloadtest/script.go":     "SQL",
-	"internal/engine/mariadb.go":                   "the log of MariaDB",
-	"internal/engine/mysql.go":                     "the log and the status of MySQL",
-	"internal/engine/options.go":                   "lines of option files",
-	"internal/dialect/postgresql.go":               "an error of the driver that is no value",
-	"internal/engine/postgresql.go":                "lines of the server's log, and values of its variables",
 	"internal/kubectl/explain.go":                  "pages of the documentation",
-	"internal/loader/conn/exchange.go":             "SQL",
 	"controllers/writer.go":                        "names of objects",
 	"internal/kubectl/validate.go":                 "names that kustomize makes",
 }

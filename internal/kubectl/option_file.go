@@ -153,7 +153,7 @@ func (o *options) include(line string) error {
 // option of a server: NAME, or NAME=VALUE.
 func (o *options) option(place, line string) error {
 	name, value, valued := strings.Cut(uncommented(line), "=")
-	name, value, _ = r.engine.Options.Meant(strings.TrimSpace(name), strings.TrimSpace(value))
+	name, value, _ = o.engine.Options.Meant(strings.TrimSpace(name), strings.TrimSpace(value))
 	plain, loose := strings.CutPrefix(name, "loose_")
 	if !valued {
 		plain, value = flag(plain)
