@@ -221,9 +221,10 @@ func TestHalt(t *testing.T) {
 	}
 }
 
-// A program that has left a process behind cannot be halted: what is whose is not known any more.
+// A program that has left a process behind cannot be halted: what is whose is not known any more. It is named, and its name is that
+// of the shell until it has become another program.
 func TestHaltRefused(t *testing.T) {
-	output, err := containedLine(t, haltIt+`setsid sh -c '(sleep 30 &)' >/dev/null; echo ready; sleep 30`)
+	output, err := containedLine(t, haltIt+`setsid sh -c 'sleep 30 & until grep -q sleep /proc/$!/comm; do :; done' >/dev/null; echo ready; sleep 30`)
 	if want := "the program leaves processes behind, which cannot be halted with it: "; !strings.Contains(output, want) || !strings.Contains(output, " sleep") {
 		t.Errorf("%v: %s", err, output)
 	}
