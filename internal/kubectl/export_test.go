@@ -280,6 +280,7 @@ func sidesOf(
 		document.Server.Variables["port"] = fmt.Sprint(3306 + trial.Sides[0])
 	} else {
 		document.Metrics, document.Latencies, document.Series, document.Server = nil, nil, nil, result.ServerFacts{}
+		document.Tool, document.ToolOutput = nil, nil
 	}
 	record := testutil.Record(trial.Number, 1, p.Points[trial.Point].Parameters, 0)
 	for _, variant := range trial.Sides {

@@ -193,14 +193,16 @@ func printAttempt(contents map[string][]byte, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	printToolOutput(document, out)
+	printToolOutput("", document, out)
 	return nil
 }
 
-// printToolOutput prints the output of the program that generated the load, in the order of its phases.
-func printToolOutput(d *result.Document, out io.Writer) {
+// printToolOutput prints the output of the program that generated the load, in the order of its phases, or the plans of the loader's
+// own statements; of variants in slices one after the other.
+func printToolOutput(title string, d *result.Document, out io.Writer) {
 	phases := slices.Sorted(maps.Keys(d.ToolOutput))
 	if d.Tool != nil {
+		title += "what the program printed, "
 		order := map[string]int{}
 		for i, command := range d.Tool.Commands {
 			order[command.Phase] = i
@@ -208,8 +210,11 @@ func printToolOutput(d *result.Document, out io.Writer) {
 		slices.SortStableFunc(phases, func(a, b string) int { return order[a] - order[b] })
 	}
 	for _, phase := range phases {
-		say(out, "\n--- what the program printed, "+phase+" ---")
+		say(out, "\n--- "+title+phase+" ---")
 		say(out, strings.TrimRight(d.ToolOutput[phase], "\n"))
+	}
+	for i := range d.Sides {
+		printToolOutput(d.Sides[i].Variant+": ", &d.Sides[i].Document, out)
 	}
 }
 

@@ -253,10 +253,10 @@ func (d *documents) readOne(ctx context.Context, r *report.Report, name string, 
 		d.missing = append(d.missing, err)
 		return
 	}
-	if d.withOutputs && len(doc.ToolOutput) > 0 {
-		var b bytes.Buffer
-		printToolOutput(doc, &b)
-		d.outputs = append(d.outputs, result.File{Name: outputsFolder + name + ".txt", Data: bytes.TrimLeft(b.Bytes(), "\n")})
+	var output bytes.Buffer
+	if printToolOutput("", doc, &output); d.withOutputs && output.Len() > 0 {
+		text := bytes.TrimLeft(output.Bytes(), "\n")
+		d.outputs = append(d.outputs, result.File{Name: outputsFolder + name + ".txt", Data: text})
 	}
 	record.Summary.Latencies = doc.Latencies // with their histograms, which results.json lacks
 	d.details.Add(record, doc)

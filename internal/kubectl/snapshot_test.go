@@ -187,19 +187,28 @@ func documentOutput(doc *result.Document) {
 	doc.ToolOutput = map[string]string{"measure": "transactions: 7\n", "prepare": "Creating tables\n"}
 }
 
-// report --dir writes what a program printed that made the load: one file for each attempt, whatever its variant.
+// report --dir writes what a program printed that made the load, or plans: one file for each attempt, whatever its variants.
 func TestReportDirHasOutputs(t *testing.T) {
+	plans := func(doc *result.Document) {
+		doc.ToolOutput = map[string]string{"plan of pay, statement 1": "Seq Scan\n"}
+	}
 	const whole = "--- what the program printed, prepare ---\nCreating tables\n\n" +
 		"--- what the program printed, measure ---\ntransactions: 7\n"
 	for name, tc := range map[string]struct {
 		objects []client.Object
 		files   int
 		one     string
+		want    string
 	}{
-		"x":     {finishedRun(t, "x", 1, documentOutput), 12, "x-t1-a1.txt"},
-		"twice": {finishedVariants(t, v1alpha1.AlternateTrials, documentOutput), 8, "twice-t3-a1.txt"},
+		"a run":     {finishedRun(t, "x", 1, documentOutput), 12, "x-t1-a1.txt", whole},
+		"in trials": {finishedVariants(t, v1alpha1.AlternateTrials, documentOutput), 8, "twice-t3-a1.txt", whole},
+		"in slices": {
+			finishedVariants(t, v1alpha1.AlternateSlices, plans), 4, "twice-t3-a1.txt",
+			"--- one: plan of pay, statement 1 ---\nSeq Scan\n\n--- other: plan of pay, statement 1 ---\nSeq Scan\n",
+		},
 	} {
-		p, docs := reportOf(t, name, clusterWith(tc.objects...))
+		run, _, _ := strings.Cut(tc.one, "-")
+		p, docs := reportOf(t, run, clusterWith(tc.objects...))
 		dir := t.TempDir()
 		streams, _, _, _ := genericiooptions.NewTestIOStreams()
 		must.Do(t, p.writeAll(t.Context(), streams, docs, dir))
@@ -208,7 +217,7 @@ func TestReportDirHasOutputs(t *testing.T) {
 			t.Errorf("%s: %d files, want %d: %q, %v", name, len(found), tc.files, found, err)
 		}
 		text, err := os.ReadFile(filepath.Join(dir, outputsFolder, tc.one))
-		if diff := cmp.Diff(whole, string(text)); diff != "" || err != nil {
+		if diff := cmp.Diff(tc.want, string(text)); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
 		sums, err := os.ReadFile(filepath.Join(dir, result.SumsFile))
