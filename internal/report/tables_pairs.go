@@ -147,9 +147,9 @@ func ratioText(r stats.Ratio, number func(float64) string) string {
 	return fmt.Sprintf("%s (%s–%s)", digits(r.Value, number), digits(r.Low, number), digits(r.High, number))
 }
 
-// digits of a ratio: two decimals, or as few as four digits leave.
+// digits of a ratio: two decimals, or four digits where these would be too many or too few.
 func digits(v float64, number func(float64) string) string {
-	if v >= 100 {
+	if v >= 100 || v < 0.1 {
 		return number(v)
 	}
 	return fmt.Sprintf("%.2f", v)

@@ -188,10 +188,10 @@ func digits(v float64, n int) string {
 	return Format(math.Round(v*scale) / scale)
 }
 
-// span of two ratios, with as many digits as tell them apart.
+// span of two ratios, with as many digits as tell them apart, and from 1.
 func span(low, high float64) string {
 	for n := 2; ; n++ {
-		if a, b := digits(low, n), digits(high, n); a != b || n == 4 {
+		if a, b := digits(low, n), digits(high, n); a != b && a != "1" && b != "1" || n == 4 {
 			return a + "–" + b
 		}
 	}

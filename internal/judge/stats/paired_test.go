@@ -25,6 +25,7 @@ func pair(better string, c stats.Comparison, parameters ...string) stats.Paired 
 }
 
 var (
+	hardly    = stats.Comparison{Verdict: stats.Faster, Ratio: 1.54, Low: 1.031, High: 2.109}
 	threefold = stats.Comparison{Verdict: stats.Faster, Ratio: 3.117, Low: 2.803, High: 3.441}
 	third     = stats.Comparison{Verdict: stats.Faster, Ratio: 1 / 3.117, Low: 1 / 3.441, High: 1 / 2.803}
 	slightly  = stats.Comparison{Verdict: stats.Faster, Ratio: 1.081, Low: 1.041, High: 1.126}
@@ -53,6 +54,7 @@ func TestVerdictsInWords(t *testing.T) {
 		want   string
 	}{
 		{pair("higher", threefold), "lazy is 3.1× as fast as durable (2.8–3.4×)"},
+		{pair("higher", hardly), "lazy is 1.5× as fast as durable (1.03–2.11×)"},
 		{inUnit("s", third), "lazy is 3.1× as fast as durable (2.8–3.4×)"},
 		{inUnit("s", slower), "lazy takes 7.1% less time than durable (4.9–9.2%)"},
 		{inUnit("µs", slightly), "lazy takes 8.1% more time than durable (4.1–13%)"},
