@@ -50,6 +50,7 @@ func TestWords(t *testing.T) {
 // paths of readers: each reads the first part of the README, and then one page.
 var paths = map[string]string{
 	"DBA":               "docs/tutorials/compare-two-settings.md",
+	"author of queries": "docs/tutorials/is-my-query-faster.md",
 	"CI engineer":       "docs/tutorials/gate-in-ci.md",
 	"platform engineer": "docs/operations.md",
 }
