@@ -53,7 +53,8 @@ func (b *bench) open() error {
 	}
 	b.password = b.getenv("BENCHRUN_TEST_PASSWORD")
 	b.server = result.Server{
-		Engine: cmp.Or(b.getenv("BENCHRUN_TEST_ENGINE"), engine.MariaDB.Name), Host: b.getenv("BENCHRUN_TEST_HOST"), Port: port, Schema: schema,
+		Engine: cmp.Or(b.getenv("BENCHRUN_TEST_ENGINE"), engine.MariaDB.Name),
+		Host:   b.getenv("BENCHRUN_TEST_HOST"), Port: port, Schema: schema,
 		UserFile: inContainer + "/user", PasswordFile: inContainer + "/password",
 	}
 	options := fmt.Sprintf("mysql-host=%s\nmysql-port=%d\nmysql-user=%s\nmysql-password=%s\nmysql-db=%s\n",

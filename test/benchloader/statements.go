@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/benchrun-dev/benchrun/internal/workload/statements"
@@ -92,14 +93,14 @@ func originals(postgres bool) []original {
 			},
 		}
 	}
-	const common = "sysbench --config-file=/bench/sysbench.conf --tables=1 --table-size=10000 --rand-type=uniform --time=5 --threads=%d "
+	const common = "sysbench --config-file=/bench/sysbench.conf --table-size=10000 --rand-type=uniform --time=5 --threads=%d oltp_"
 	transactions := regexp.MustCompile(`transactions: +(\d+)`)
 	return []original{
 		{
 			"oltp_point_select", "\\set id random(1, 10000)\nSELECT c FROM sbtest1 WHERE id = :id;\n", sysbenchTables,
-			common + "oltp_point_select prepare", common + "oltp_point_select run", transactions,
+			common + "point_select prepare", common + "point_select run", transactions,
 		},
-		{"oltp_read_write", readWrite, sysbenchTables, common + "oltp_read_write prepare", common + "oltp_read_write run", transactions},
+		{"oltp_read_write", readWrite, sysbenchTables, common + "read_write prepare", common + "read_write run", transactions},
 	}
 }
 
@@ -134,7 +135,7 @@ func (o original) runs(clients int32) program {
 		if err := b.rest(ctx); err != nil {
 			return sample{}, err
 		}
-		with := func(command string) string { return strings.Replace(command, "%d", fmt.Sprint(clients), 1) }
+		with := func(command string) string { return strings.Replace(command, "%d", strconv.Itoa(int(clients)), 1) }
 		if _, err := b.exec(ctx, with(o.prepare)); err != nil {
 			return sample{}, err
 		}
