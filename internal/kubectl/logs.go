@@ -197,8 +197,8 @@ func printAttempt(contents map[string][]byte, out io.Writer) error {
 	return nil
 }
 
-// printToolOutput prints the output of the program that generated the load, in the order of its phases, or the plans of the loader's
-// own statements; of variants in slices one after the other.
+// printToolOutput prints the output of the program that generated the load, in the order of its phases, or the plans of own
+// statements; of variants in slices one after the other.
 func printToolOutput(title string, d *result.Document, out io.Writer) {
 	phases := slices.Sorted(maps.Keys(d.ToolOutput))
 	if d.Tool != nil {
