@@ -45,7 +45,6 @@ var _ = Describe("a reader of the tutorial", func() {
 
 	// Judged by which variant wins and by its plan, on both engines: the page's table says in what the second differs.
 	DescribeTable("is-my-query-faster.md says that it is, and why", func(ctx SpecContext, plan string, ofMariaDB bool) {
-		r := newReader(ctx)
 		var changes []string
 		if ofMariaDB {
 			page := string(need(os.ReadFile(filepath.Join(repository, "docs", "tutorials", "is-my-query-faster.md"))))
@@ -54,15 +53,14 @@ var _ = Describe("a reader of the tutorial", func() {
 			}
 			Expect(changes).To(HaveLen(6))
 		}
-		out := r.follow(ctx, "tutorials/is-my-query-faster.md", changes...)
+		out := newReader(ctx).follow(ctx, "tutorials/is-my-query-faster.md", changes...)
 		Expect(out).To(MatchRegexp(`(?m)^query +Decided +[0-9/]+ +indexed [0-9.]+× as fast`))
 		Expect(out).To(MatchRegexp(`(?m)^query: indexed is [0-9.]+× as fast as plain .* OK$`))
 		Expect(out).To(MatchRegexp(`(?s)--- indexed: plan of newest, statement 1 ---.{0,200}` + plan))
 		Expect(out).To(MatchRegexp(`(?m)^commits: Decided, .*: lazy is .*(× as fast as|% faster than) durable`))
 	},
 		Entry("on PostgreSQL", takesMinutes, SpecTimeout(gateTime), "Index Scan Backward using newest", false),
-		Entry("on MariaDB", takesMinutes, SpecTimeout(gateTime), "key=newest", true),
-	)
+		Entry("on MariaDB", takesMinutes, SpecTimeout(gateTime), "key=newest", true))
 
 	It("gate-in-ci.md knows what to do with what is not slower", takesMinutes, func(ctx SpecContext) {
 		r := newReader(ctx)
