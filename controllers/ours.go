@@ -220,7 +220,7 @@ func (r *RunReconciler) abandoned(ctx context.Context, holder lifecycle.Holder) 
 	if !gone && !apimeta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionFinished) {
 		return false, nil
 	}
-	loads, err := r.loads(ctx, r.Live, holder, true, gone)
+	loads, err := r.loads(ctx, r.Live, holder, r.MariaDBOperator, gone)
 	if err != nil {
 		return false, fmt.Errorf("looking for what %s has left: %w", holder, err)
 	}

@@ -6,6 +6,7 @@
 package controllers
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -13,14 +14,19 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
+	"github.com/benchrun-dev/benchrun/internal/database"
+	"github.com/benchrun-dev/benchrun/internal/lifecycle"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
@@ -69,6 +75,20 @@ func TestEnvtestMariaDBOperatorMissing(t *testing.T) {
 	for off, says := range map[bool]string{false: "charts mariadb-operator-crds and mariadb-operator", true: "mariadbOperator.enabled"} {
 		c := newCluster(t)
 		c.reconciler.MariaDBOperator = !off
+		if off {
+			c.reconciler.Live.Reader = interceptor.NewClient(api, interceptor.Funcs{
+				List: func(ctx context.Context, to client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+					if kind := list.GetObjectKind().GroupVersionKind(); kind == database.MariaDBList().GroupVersionKind() {
+						return apierrors.NewForbidden(schema.GroupResource{Resource: kind.Kind}, "", nil)
+					}
+					return to.List(ctx, list, opts...)
+				},
+			})
+			gone := lifecycle.Holder{Kind: lifecycle.RunKind, Namespace: c.namespace, Name: "gone", UID: "gone"}
+			if abandoned, err := c.reconciler.abandoned(t.Context(), gone); !abandoned || err != nil {
+				t.Errorf("a run that is gone: abandoned %t, %v", abandoned, err)
+			}
+		}
 		c.apply(testutil.MakeRun("run", "").With(func(r *v1alpha1.BenchmarkRun) {
 			r.Spec.Database.Provisioner = v1alpha1.ProvisionerMariaDBOperator
 		}).Obj())

@@ -81,7 +81,7 @@ func Tolerations(requested []corev1.Toleration) []corev1.Toleration {
 // BindToNodes adds to an affinity, which may be nil, that the node must be one of those named. Empty names are ignored. A term of
 // a node selector can name one node only and terms are alternatives, so that each term is repeated for each node.
 func BindToNodes(affinity *corev1.Affinity, nodes ...string) *corev1.Affinity {
-	if nodes = slices.DeleteFunc(nodes, func(node string) bool { return node == "" }); len(nodes) == 0 {
+	if nodes = slices.DeleteFunc(slices.Clone(nodes), func(node string) bool { return node == "" }); len(nodes) == 0 {
 		return affinity
 	}
 	bound := cmp.Or(affinity.DeepCopy(), &corev1.Affinity{})

@@ -71,6 +71,9 @@ type view struct {
 // Write writes the page of a report. Without details, or with empty ones, it lacks the plots that are made of them.
 func Write(w io.Writer, r *report.Report, d *Details) error {
 	v := &view{Report: r, drawings: draw(r, d), Environment: r.Environment()}
+	if r.Outcome == "Failed" {
+		v.Failed = cmp.Or(r.Message, "no reason was recorded")
+	}
 	name := "run.html"
 	if r.HasVariants() {
 		name = "variants.html"
@@ -149,9 +152,6 @@ func (view) Policy() string {
 // addPoints adds what the page shows of a run without variants.
 func (v *view) addPoints(r *report.Report) {
 	v.Warnings = r.Warnings()
-	if r.Outcome == "Failed" {
-		v.Failed = cmp.Or(r.Message, "no reason was recorded")
-	}
 	v.About = aboutRun(r)
 	v.Best = stats.LeadOf(r.Answering(), stats.Number)
 	if points := r.Measured(); len(points) > 0 {

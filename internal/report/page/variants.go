@@ -20,7 +20,6 @@ func (v *view) addVariants(r *report.Report) {
 	v.Warnings = r.AllWarnings()
 	v.Stopped = fmt.Sprintf("%d of at most %d rounds, %s: %s.", r.Rounds, r.Planned, r.Paired(), strings.TrimSuffix(r.Message, "."))
 	if r.Outcome == "Failed" {
-		v.Failed = r.Message
 		v.Stopped = fmt.Sprintf("%d of at most %d rounds were measured.", r.Rounds, r.Planned)
 	}
 	v.About = fmt.Sprintf("%s, %d variants, seed %d%s.", r.Workload, len(r.Variants), r.Seed, startedText(r))
