@@ -76,7 +76,7 @@ func TestSysbenchTPCCData(t *testing.T) {
 		Script: "tpcc", Clients: 3, Scale: ptr.To[int32](2),
 	})
 	mustExec(t, "DROP DATABASE IF EXISTS "+sysbenchSchema, "CREATE DATABASE "+sysbenchSchema)
-	l := must.Get(newToolLoad(&attempt{cfg: tr.config()}))(t)
+	l := must.Get(newToolLoad(&attempt{cfg: tr.config(), engine: testedEngine(t)}))(t)
 	t.Cleanup(func() { l.close() })
 	run := func(phase workload.ToolPhase) []result.Check {
 		var all []result.Check
@@ -221,7 +221,7 @@ func TestSysbenchMariaDBTPCCCompat(t *testing.T) {
 		Script: "tpcc", AsPublished: "SysbenchTPCC", Scale: ptr.To[int32](1), Events: transactions,
 	})
 	mustExec(t, "DROP DATABASE IF EXISTS "+sysbenchSchema, "CREATE DATABASE "+sysbenchSchema)
-	l := must.Get(newToolLoad(&attempt{cfg: tr.config()}))(t)
+	l := must.Get(newToolLoad(&attempt{cfg: tr.config(), engine: testedEngine(t)}))(t)
 	t.Cleanup(func() {
 		l.close()
 		mustExec(t, "DROP DATABASE "+sysbenchSchema)
