@@ -254,7 +254,7 @@ func BenchmarkSysbench(b *testing.B) {
 	mustExec(b, "DROP DATABASE IF EXISTS "+sysbenchSchema, "CREATE DATABASE "+sysbenchSchema)
 	out := progress.Start(io.Discard)
 	defer out.Finish()
-	l := must.Get(newToolLoad(&attempt{cfg: tr.config(), progress: out}))(b)
+	l := must.Get(newToolLoad(&attempt{cfg: tr.config(), progress: out, engine: testedEngine(b)}))(b)
 	defer l.close()
 	must.Do(b, l.executeAll(b.Context(), workload.PhasePrepare))
 	command := l.tool.Commands(workload.PhaseMeasure)[0]
