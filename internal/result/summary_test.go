@@ -103,9 +103,7 @@ func TestLead(t *testing.T) {
 	}
 	const want = "metric: coffee was not measured; there are durationSeconds, errorPercent, insertMaxMicros, insertP50Micros, " +
 		"insertP95Micros, insertP999Micros, insertP99Micros, rowsPerSecond"
-	if err := made().Lead("coffee"); err == nil || err.Error() != want {
-		t.Errorf("error %v", err)
-	}
+	must.Same(t, "error", want, must.Text(made().Lead("coffee")))
 }
 
 func TestSummaryCondensesInputs(t *testing.T) {

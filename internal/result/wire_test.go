@@ -109,9 +109,7 @@ func TestDamagedDocumentIsLost(t *testing.T) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	if _, err := ReadDocument(strings.NewReader(log), other.SHA256); !errors.Is(err, ErrDocumentLost) {
-		t.Errorf("another checksum: error %v", err)
-	}
+	must.Is(t, must.Err(ReadDocument(strings.NewReader(log), other.SHA256)), ErrDocumentLost)
 }
 
 // A log is read again from its beginning when the connection to it broke: a document that begins anew counts from

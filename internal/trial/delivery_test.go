@@ -263,9 +263,7 @@ func TestJudgeBeforeTheEnd(t *testing.T) {
 			if got.Stage != tc.stage || got.Waiting != tc.waiting || got.Outcome != "" || got.Cause != "" {
 				t.Errorf("verdict is %+v", got)
 			}
-			if (got.Pod != nil) != (len(tc.pods) > 0) {
-				t.Errorf("Pod is %v", got.Pod)
-			}
+			must.Same(t, fmt.Sprintf("Pod is %v", got.Pod), len(tc.pods) > 0, got.Pod != nil)
 		})
 	}
 }

@@ -166,9 +166,7 @@ func TestJobConfigIsNotExpanded(t *testing.T) {
 	g := goldenJobs()["default"]
 	g.run.Spec.Database.Variables = map[string]v1alpha1.VariableValue{"aria_comment": value}
 	text := environment(job(t, g), result.EnvConfig)
-	if strings.Contains(text, "$") {
-		t.Errorf("would be expanded: %s", text)
-	}
+	must.Lack(t, text, "$")
 	got := must.Get(result.ParseConfig([]byte(text)))(t)
 	must.Same(t, "what the loader reads", value, got.Settings[0].Value)
 }
@@ -177,9 +175,7 @@ func TestJobRefusesAnUnknownWorkload(t *testing.T) {
 	g := goldenJobs()["default"]
 	g.run.Spec.Workload.Type = "Nonsense"
 	const want = "workload type Nonsense lacks its member nonsense"
-	if _, err := trial.Job(g.run, g.attempt, podutil.Images{Loader: loaderImage, Sysbench: sysbenchImage}); err == nil || err.Error() != want {
-		t.Errorf("error is %v, want %s", err, want)
-	}
+	must.Same(t, "error", want, must.Text(must.Err(trial.Job(g.run, g.attempt, podutil.Images{Loader: loaderImage, Sysbench: sysbenchImage}))))
 }
 
 // The name of the server stands for the address of its Pod in all programs of the loader's, whatever makes the server.
@@ -277,13 +273,9 @@ func TestConfigOfStages(t *testing.T) {
 			t.Errorf("trial %d: parameters %v, workload %s", of.Number, c.Parameters, c.Workload.Parameters)
 		}
 	}
-	if _, err := trial.Validate(run, p.Points[0]); err != nil {
-		t.Error(err)
-	}
+	must.Get(trial.Validate(run, p.Points[0]))(t)
 	run.Spec.Loader.Pods = 2
-	if _, err := trial.Validate(run, p.Points[0]); err == nil || !strings.Contains(err.Error(), "loader.pods is 2 but must be 1") {
-		t.Errorf("with two Pods: %v", err)
-	}
+	must.Refused(trial.Validate(run, p.Points[0]))(t, "loader.pods is 2 but must be 1")
 }
 
 // The Job of a loader in an image of the user's own asks for users in two places, and for none if the cluster gives them.

@@ -161,15 +161,11 @@ func TestJobsPullAsInstalled(t *testing.T) {
 func TestCustomArguments(t *testing.T) {
 	g := toolJobs()["custom"]
 	for _, e := range job(t, g).Spec.Template.Spec.Containers[0].Env {
-		if strings.Contains(e.Value, "$") {
-			t.Errorf("the kubelet may expand %s", e.Value)
-		}
+		must.Lack(t, e.Value, "$")
 	}
 	g.run.Spec.Workload.Custom.Cleanup = []v1alpha1.CustomArgument{"${nobody}"}
 	const want = `workload Custom: cleanup[0]: "${nobody}" has a ${…} that parameters does not name`
-	if _, err := trial.Validate(g.run, g.attempt.Point); err == nil || err.Error() != want {
-		t.Errorf("error is %v, want %s", err, want)
-	}
+	must.Same(t, "error", want, must.Text(must.Err(trial.Validate(g.run, g.attempt.Point))))
 }
 
 // No container mounts two volumes at one path, by whatever way the server is reached: an API server refuses such a Job.

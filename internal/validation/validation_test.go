@@ -33,19 +33,13 @@ func TestPlanRefusesClaims(t *testing.T) {
 	run.Spec.Claims = v1alpha1.Claims{{
 		Name: "tenfold", Ratio: &v1alpha1.RatioClaim{Of: testutil.AtRows("2"), To: testutil.AtRows("1"), AtLeast: "10"},
 	}}
-	if _, err := validation.PlanRun(run); err != nil {
-		t.Error(err)
-	}
+	must.Get(validation.PlanRun(run))(t)
 	run.Spec.Claims[0].Ratio.Of = testutil.AtRows("3")
-	if _, err := validation.PlanRun(run); err == nil || err.Error() != "claim tenfold: of: rowsPerCommit=3 names no point" {
-		t.Errorf("error %v", err)
-	}
+	must.Same(t, "error", "claim tenfold: of: rowsPerCommit=3 names no point", must.Text(must.Err(validation.PlanRun(run))))
 	s := testutil.MakeVariants("s", "ns", "durable", "lazy").With(func(s *v1alpha1.BenchmarkRun) {
 		s.Spec.Claims = v1alpha1.Claims{{Name: "c", BestAt: &v1alpha1.BestAtClaim{At: v1alpha1.PointSelector{Variant: "other"}}}}
 	}).Obj()
-	if _, err := validation.PlanRun(s); err == nil || err.Error() != "claim c: bestAt: other names no point of everything" {
-		t.Errorf("error %v", err)
-	}
+	must.Same(t, "error", "claim c: bestAt: other names no point of everything", must.Text(must.Err(validation.PlanRun(s))))
 }
 
 // custom has so many points, and a text of so many bytes.
@@ -88,9 +82,7 @@ func TestTooLargeAtAllPoints(t *testing.T) {
 		}
 	}
 	run := testutil.MakeRun("r", "ns").Repetitions(1).With(func(r *v1alpha1.BenchmarkRun) { r.Spec.Workload = custom(1000, 100_000) }).Obj()
-	if _, err := validation.PlanRun(run); err == nil || !strings.Contains(err.Error(), "at all points together") {
-		t.Errorf("a run: %v", err)
-	}
+	must.Refused(validation.PlanRun(run))(t, "at all points together")
 }
 
 func sliced(s *v1alpha1.BenchmarkRun) { s.Spec.Alternation = v1alpha1.AlternateSlices }
@@ -108,9 +100,7 @@ func TestPresetIsPlanned(t *testing.T) {
 			AsPublished: v1alpha1.AsPublishedSmallDatum, Scale: "0.001", Clients: 64, Table: v1alpha1.IIBenchInsertBenchmark, StorageEngine: "InnoDB",
 		}}
 	}).Obj()
-	if p, err := validation.PlanRun(run); err != nil || len(p.Points) != 10 {
-		t.Errorf("%d points, %v", len(p.Points), err)
-	}
+	must.Same(t, "points", 10, len(must.Get(validation.PlanRun(run))(t).Points))
 }
 
 // An attempt that cannot end in its time is refused before hours were measured.
@@ -123,13 +113,9 @@ func TestAttemptThatCannotEndInTime(t *testing.T) {
 		}}
 		r.Spec.Trials.DeadlineSeconds = 3600
 	}).Obj()
-	if _, err := validation.PlanRun(run); err == nil || err.Error() != refused {
-		t.Errorf("error %v", err)
-	}
+	must.Same(t, "error", refused, must.Text(must.Err(validation.PlanRun(run))))
 	run.Spec.Trials.DeadlineSeconds = 20_000
-	if _, err := validation.PlanRun(run); err != nil {
-		t.Error(err)
-	}
+	must.Get(validation.PlanRun(run))(t)
 	limited := twoPoints()
 	limited.Spec.Workload.Limits.Seconds = ptr.To[int32](4000)
 	limited.Spec.Trials.DeadlineSeconds = 3600
@@ -329,9 +315,7 @@ func TestMetricAndRemoved(t *testing.T) {
 	}
 	run := testutil.MakeRun("run", "ns").Obj() // a program that reports by itself
 	run.Spec.Metric, run.Spec.Workload = "coffee", custom(1, 1)
-	if _, err := validation.PlanRun(run); err != nil {
-		t.Error(err)
-	}
+	must.Get(validation.PlanRun(run))(t)
 	run = testutil.MakeVariants("run", "ns", "a", "b").Obj()
 	run.Spec.Variants[1].Remove = []string{"database.variables.sync_binlog"}
 	const want = "variant b: remove: database.variables.sync_binlog: the run has no "
@@ -397,9 +381,7 @@ func TestScriptsRefused(t *testing.T) {
 			s.Workload.Sysbench.Options = map[string]v1alpha1.SysbenchOption{"range_size": "10"}
 		}),
 	} {
-		if _, err := validation.PlanRun(run); err == nil || err.Error() != want {
-			t.Errorf("error %v, want %s", err, want)
-		}
+		must.Same(t, "error", want, must.Text(must.Err(validation.PlanRun(run))))
 	}
 }
 
@@ -417,7 +399,5 @@ func TestScriptsOfPoints(t *testing.T) {
 		t.Errorf("%+v, %v", plan, err)
 	}
 	want := "workload.sysbench.points[1] leaves out script, which the workload does not set: set it in one of them"
-	if _, err := validation.PlanRun(with("", scan, threads)); err == nil || err.Error() != want {
-		t.Errorf("error %v, want %s", err, want)
-	}
+	must.Same(t, "error", want, must.Text(must.Err(validation.PlanRun(with("", scan, threads)))))
 }

@@ -5,6 +5,7 @@
 package must
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,5 +80,36 @@ func Refused[T any](_ T, err error) func(t testing.TB, words string) {
 	return func(t testing.TB, words string) {
 		t.Helper()
 		Fail(t, err, words)
+	}
+}
+
+// Err is the error of a call that has a value, too.
+func Err[T any](_ T, err error) error { return err }
+
+// Is fails the test, which goes on, unless the error is what it wants.
+func Is(t testing.TB, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("error %v, want %v", err, want)
+	}
+}
+
+// Has fails the test, which goes on, unless a text has all of these words.
+func Has(t testing.TB, text string, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			t.Errorf("there is no %q in\n%s", w, text)
+		}
+	}
+}
+
+// Lack fails the test, which goes on, if a text has one of these words.
+func Lack(t testing.TB, text string, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if strings.Contains(text, w) {
+			t.Errorf("there is %q in\n%s", w, text)
+		}
 	}
 }

@@ -206,9 +206,7 @@ func TestFileInsertRefusesFiles(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := mustFileInsert(t, "1,2\n", asItIs).Plan().Stage(ended); !errors.Is(err, context.Canceled) {
-		t.Errorf("error of an attempt that was told to stop: %v", err)
-	}
+	must.Is(t, mustFileInsert(t, "1,2\n", asItIs).Plan().Stage(ended), context.Canceled)
 }
 
 // A file that changes while it is loaded is found out, at once or at the latest when it is read again.
@@ -479,9 +477,7 @@ func TestBulkInsertErrors(t *testing.T) {
 	} {
 		s := &workloadtest.Script{Refuse: refuse}
 		w := newTestBulkInsert(t, narrowTable)
-		if _, err := w.Measure(t.Context(), workloadtest.Client(0, s)); err == nil || err.Error() != want {
-			t.Errorf("error %v, want %s", err, want)
-		}
+		must.Same(t, "error", want, must.Text(must.Err(w.Measure(t.Context(), workloadtest.Client(0, s)))))
 	}
 }
 

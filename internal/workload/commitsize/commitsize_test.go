@@ -118,9 +118,7 @@ func TestCommitSizeErrors(t *testing.T) {
 	} {
 		s := &workloadtest.Script{Refuse: refuse}
 		w := newTestCommitSize(t, Parameters{Rows: 2, RowsPerCommit: 2})
-		if _, err := w.Measure(t.Context(), workloadtest.Client(0, s)); err == nil || err.Error() != want {
-			t.Errorf("error %v, want %s", err, want)
-		}
+		must.Same(t, "error", want, must.Text(must.Err(w.Measure(t.Context(), workloadtest.Client(0, s)))))
 	}
 }
 

@@ -6,6 +6,7 @@ package delimited
 import (
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -110,9 +111,7 @@ func TestReaderRefuses(t *testing.T) {
 		"line 2: the record does not end within 16777216 bytes":      "a\n\"" + strings.Repeat("b\n", MaxRecord),
 	} {
 		_, _, err := readAll(strings.NewReader(text), rfc4180)
-		if err == nil || err.Error() != want {
-			t.Errorf("error %v, want %s", err, want)
-		}
+		must.Same(t, "error", want, must.Text(err))
 	}
 	for text, want := range map[string]string{
 		"1\tC:\\temp\\new\n":           `line 1: field 2 has \temp\new: in format TSV a backslash is written \\`,
@@ -185,9 +184,7 @@ func FuzzReader(f *testing.F) {
 			for _, record := range got {
 				lines = append(lines, strings.Join(record, "\t"))
 			}
-			if want := strings.TrimSuffix(strings.TrimPrefix(text, Mark), "\n"); strings.Join(lines, "\n") != want {
-				t.Errorf("%q: %q", text, got)
-			}
+			must.Same(t, fmt.Sprintf("%q: %q", text, got), strings.TrimSuffix(strings.TrimPrefix(text, Mark), "\n"), strings.Join(lines, "\n"))
 		}
 		got, _, err := readAll(strings.NewReader(text), rfc4180)
 		if strings.Contains(text, "\\N") || strings.ContainsAny(text, "\r\x00\ufeff") {

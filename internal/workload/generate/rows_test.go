@@ -30,9 +30,7 @@ func TestRowsAreAFunctionOfSeedAndNumber(t *testing.T) {
 	if NewRows(7).Checksum(100) == NewRows(8).Checksum(100) {
 		t.Error("two seeds have the same rows")
 	}
-	if again := string(NewRows(7).AppendText([]byte("x"), 5)); seen[again[1:]] != 5 {
-		t.Error("asked alone, row 5 is another one")
-	}
+	must.Same(t, "asked alone, row 5 is another one", int64(5), seen[string(NewRows(7).AppendText([]byte("x"), 5))[1:]])
 }
 
 // Each character is equally likely at each place: chi-squared with 35 degrees of freedom is below 80 for all but one in
@@ -62,9 +60,7 @@ func TestRowsAreUnbiased(t *testing.T) {
 func TestRowsDoNotAllocate(t *testing.T) {
 	rows, buf := NewRows(1), make([]byte, 0, TextLength)
 	n := int64(0)
-	if allocs := testing.AllocsPerRun(1000, func() { n++; buf = rows.AppendText(buf[:0], n) }); allocs != 0 {
-		t.Errorf("%g allocations per row", allocs)
-	}
+	must.Same(t, "allocations", float64(0), testing.AllocsPerRun(1000, func() { n++; buf = rows.AppendText(buf[:0], n) }))
 }
 
 func TestAppendTime(t *testing.T) {

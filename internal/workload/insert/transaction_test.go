@@ -462,9 +462,7 @@ func TestReady(t *testing.T) {
 	if _, refused := errors.AsType[workload.Refused](err); !refused || err.Error() != "not here" {
 		t.Errorf("error %v", err)
 	}
-	if err := New(1, 1, 1, workload.Share{Pods: 1}).Ready(0, refusing{}); err != nil {
-		t.Errorf("text: %v", err)
-	}
+	must.Do(t, New(1, 1, 1, workload.Share{Pods: 1}).Ready(0, refusing{}))
 }
 
 func TestCheckCommit(t *testing.T) {

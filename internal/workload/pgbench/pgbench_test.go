@@ -60,10 +60,7 @@ func TestCommands(t *testing.T) {
 	own := newTest(t, func(cfg *result.Config, p *Parameters) {
 		p.Script, p.ScriptFrom, cfg.Server.Socket = "", &ScriptFrom{"shop", "pay.sql"}, "/run/socket/.s.PGSQL.5432"
 	})
-	args := strings.Join(own.Commands(workload.PhaseMeasure)[0].Args, " ")
-	if !strings.Contains(args, "--scale=5 --file=/files/pay.sql") || !strings.Contains(args, "--host=/run/socket ") {
-		t.Error(args)
-	}
+	must.Has(t, strings.Join(own.Commands(workload.PhaseMeasure)[0].Args, " "), "--scale=5 --file=/files/pay.sql", "--host=/run/socket ")
 }
 
 func TestRefused(t *testing.T) {

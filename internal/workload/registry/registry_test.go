@@ -48,9 +48,7 @@ func TestWorkloadsThatCannotBeShared(t *testing.T) {
 
 func TestWorkloadThatIsNotKnown(t *testing.T) {
 	const want = `workload type "Nonsense" is unknown; use one of BulkInsert, CommitSize, Custom, IIBench, Pgbench, Statements, Sysbench, TPROCHLoad`
-	if _, err := registry.New(&result.Config{Workload: result.Workload{Type: "Nonsense"}}); err == nil || err.Error() != want {
-		t.Errorf("error %v, want %s", err, want)
-	}
+	must.Same(t, "error", want, must.Text(must.Err(registry.New(&result.Config{Workload: result.Workload{Type: "Nonsense"}}))))
 }
 
 // tools are the workloads that another program makes the load of, and loads the others.
@@ -99,9 +97,7 @@ func TestToolsAndLoadsAreDistinguished(t *testing.T) {
 		says := map[bool]string{
 			true: "workload " + name + " is made by the loader itself", false: "workload " + name + " is made by another program",
 		}[!wantTool]
-		if err := made(cfg, !wantTool); err == nil || err.Error() != says {
-			t.Errorf("error %v, want %s", err, says)
-		}
+		must.Same(t, "error", says, must.Text(made(cfg, !wantTool)))
 		needs, err := registry.Pod(cfg)
 		if err != nil || needs.Work != wantTool {
 			t.Errorf("%s needs %+v, %v", name, needs, err)

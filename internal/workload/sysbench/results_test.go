@@ -51,9 +51,7 @@ func TestSysbenchJudge(t *testing.T) {
 		}
 	}
 	full := e(1, "FATAL: error 1040: Too many connections\n")
-	if _, err := tool.Judge(workload.PhaseVerify, full); !errors.Is(err, workload.ErrTooManyConnections) {
-		t.Errorf("no connection left: %v", err)
-	}
+	must.Is(t, must.Err(tool.Judge(workload.PhaseVerify, full)), workload.ErrTooManyConnections)
 	checks, err := tool.Judge(workload.PhasePrepare, e(0, "Check 1: PASSED\nCheck 2: FAILED!!! 3 of 4\n"))
 	want := []result.Check{{Name: "before: Check 1", Passed: true}, {Name: "before: Check 2", Detail: "3 of 4"}}
 	if diff := cmp.Diff(want, checks); diff != "" || err != nil {
@@ -434,9 +432,7 @@ func TestSysbenchRefusesMoreStatementsThanTheServerKeeps(t *testing.T) {
 			Workload: workloadtest.Load(Definition, large("oltp_read_write", tc.tables, nil)), Settings: tc.settings,
 			Server: result.Server{Borrowed: tc.borrowed},
 		})
-		if (err != nil) != tc.refused {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Same(t, fmt.Sprintf("%s: %v", name, err), tc.refused, err != nil)
 		if tc.tables == 32 && err != nil && !strings.Contains(err.Error(), "set max_prepared_stmt_count in database.variables to 18560 or more") {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -105,9 +105,7 @@ func TestSysbenchSeeds(t *testing.T) {
 		}
 		seen[got] = seed
 	}
-	if seen["42"] != 42 {
-		t.Error("42 is not 42")
-	}
+	must.Same(t, "42 is not 42", int64(42), seen["42"])
 }
 
 // Whatever is executed on the data of tpcc has the same hot rows, and random numbers of its own.
@@ -272,9 +270,7 @@ func TestSysbenchShares(t *testing.T) {
 		refuses(t, want, &result.Config{Pods: 3, Workload: workloadtest.Load(Definition, testParameters(change))})
 	}
 	none := func(p *Parameters) { p.Clients, p.RatePerSecond, p.Events = 3, 0, 0 }
-	if err := Definition.Validate(&result.Config{Pods: 3, Workload: workloadtest.Load(Definition, testParameters(none))}); err != nil {
-		t.Errorf("no rate and no events cannot be shared: %v", err)
-	}
+	must.Do(t, Definition.Validate(&result.Config{Pods: 3, Workload: workloadtest.Load(Definition, testParameters(none))}))
 }
 
 func TestSysbenchPod(t *testing.T) {

@@ -459,9 +459,7 @@ func TestOrdersAgreeWithTheirItems(t *testing.T) {
 			t.Fatalf("order %s: %+v, want status %s", key, o, want)
 		}
 	}
-	if len(statuses) != 3 {
-		t.Errorf("orders by status: %v", statuses)
-	}
+	must.Same(t, fmt.Sprintf("orders by status: %v", statuses), 3, len(statuses))
 }
 
 // One customer in three never orders; of the others nearly all do.

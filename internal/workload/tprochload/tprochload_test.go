@@ -113,9 +113,7 @@ func TestTPROCHLoadCompat(t *testing.T) {
 	must.Do(t, b.measure(t, w, 1))
 	want := []string{"CUSTOMER", "LINEITEM", "NATION", "ORDERS", "PART", "PARTSUPP", "REGION", "SUPPLIER"}
 	must.Same(t, "order", want, b.begun)
-	if got := w.clause(tproch.PartSupp); got != "INTO TABLE PARTSUPP FIELDS TERMINATED BY '|'" {
-		t.Errorf("it sends %s", got)
-	}
+	must.Same(t, "it sends", "INTO TABLE PARTSUPP FIELDS TERMINATED BY '|'", w.clause(tproch.PartSupp))
 	own := newTestTPROCHLoad(t, func(*result.Config, *Parameters) {}).clause(tproch.Region)
 	if own != "INTO TABLE REGION CHARACTER SET latin1 FIELDS TERMINATED BY '|' (R_REGIONKEY, R_NAME, R_COMMENT)" {
 		t.Errorf("without compat it sends %s", own)
@@ -186,9 +184,7 @@ func TestTPROCHLoadOrder(t *testing.T) {
 func TestTPROCHLoadEndsWithTheFirstError(t *testing.T) {
 	w := newTestTPROCHLoad(t, func(_ *result.Config, p *Parameters) { p.LoadMode, p.Clients = loadParallel, ptr.To(8) })
 	b := &bulk{refuse: "NATION"}
-	if err := b.measure(t, w, 8); err == nil || err.Error() != "loading NATION: refused" {
-		t.Errorf("error %v", err)
-	}
+	must.Same(t, "error", "loading NATION: refused", must.Text(b.measure(t, w, 8)))
 	if slices.Contains(b.begun, "LINEITEM") {
 		t.Error("LINEITEM was begun, though it depends on what failed")
 	}
@@ -204,9 +200,7 @@ func TestTPROCHStageRecordsChecksums(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := w.stage.run(ended); !errors.Is(err, context.Canceled) {
-		t.Errorf("error of an attempt that was told to stop: %v", err)
-	}
+	must.Is(t, w.stage.run(ended), context.Canceled)
 }
 
 func TestTPROCHLoadReadsNoBrokenFile(t *testing.T) {
@@ -308,9 +302,7 @@ func TestTPROCHFilesSayHowDatesAreWritten(t *testing.T) {
 	} {
 		must.Same(t, table.String(), want, w.clause(table))
 	}
-	if clause := w.clause(tproch.LineItem); strings.Contains(clause, "STR_TO_DATE") {
-		t.Errorf("dates as a server writes them are converted: %s", clause)
-	}
+	must.Lack(t, w.clause(tproch.LineItem), "STR_TO_DATE")
 }
 
 func TestTPROCHFilesRefuses(t *testing.T) {
@@ -326,9 +318,7 @@ func TestTPROCHFilesRefuses(t *testing.T) {
 	}
 	w := newTestTPROCHFiles(t, nil)
 	w.files.folder = "elsewhere"
-	if err := w.Plan().Stage(t.Context()); err == nil || err.Error() != "dataFrom: reading elsewhere: no such file or directory" {
-		t.Errorf("error %v", err)
-	}
+	must.Same(t, "error", "dataFrom: reading elsewhere: no such file or directory", must.Text(w.Plan().Stage(t.Context())))
 	for want, change := range map[string]func(*result.Config, *Parameters){
 		"data is Staged, which is for generated data": func(c *result.Config, p *Parameters) {
 			c.Workload.Data, c.Scratch, p.Data = &result.Data{}, "/scratch", dataStaged
