@@ -41,9 +41,7 @@ func TestMerge(t *testing.T) {
 		got = append(got, mergedText{m.String(), m.From})
 	}
 	must.Same(t, "", want, got)
-	if list[0].Measures[0].High != 5 {
-		t.Error("merging has changed what was merged")
-	}
+	must.Same(t, "merging has changed what was merged", float64(5), list[0].Measures[0].High)
 	again := finding.Merge([]finding.Finding{finding.Debt("dirty pages", 9, 90, 81), merged[0].Finding})
 	if text := again[0].String(); len(again) != 1 ||
 		text != "the server did not settle: after 5–9 s it still had 90–1940 dirty pages (goal: 81)" {

@@ -120,9 +120,7 @@ func TestJudgeStages(t *testing.T) {
 	}
 	for missed, want := range map[bool]string{false: "[Faster Faster] 1", true: "[Faster CannotSay] 0"} {
 		v := measure(missed)
-		if got := fmt.Sprint([]stats.Verdict{v.Pairs[0].Verdict, v.Pairs[1].Verdict}, len(v.Overall)); got != want {
-			t.Errorf("missed %t: %s, want %s", missed, got, want)
-		}
+		must.Same(t, fmt.Sprintf("missed %t", missed), want, fmt.Sprint([]stats.Verdict{v.Pairs[0].Verdict, v.Pairs[1].Verdict}, len(v.Overall)))
 		if pair := &v.Pairs[1]; missed && (pair.Cause != stats.RateMissed || !pair.Decided || pair.Bounded()) {
 			t.Errorf("%+v", pair.Comparison)
 		}

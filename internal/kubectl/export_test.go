@@ -96,9 +96,7 @@ func TestExportRefusesWhatWasChanged(t *testing.T) {
 		run, err := find(t.Context(), cl, "bench", "x")
 		must.Do(t, err)
 		_, err = export(t.Context(), cl, run, filepath.Join(dir, "b.tgz"))
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: the error is %v, want %q", name, err, c.want)
-		}
+		must.Fail(t, err, c.want)
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 			t.Errorf("%s: %v are left, %v", name, left, err)
 		}
@@ -131,9 +129,7 @@ func TestExportNeedsAnEnd(t *testing.T) {
 	objects := finishedRun(t, "x", 1)
 	run, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkRun)
 	run.Status.CompletionTime = nil
-	if _, err := exported(t, "x", objects); err == nil || !strings.Contains(err.Error(), "x has not finished") {
-		t.Errorf("the error is %v", err)
-	}
+	must.Refused(exported(t, "x", objects))(t, "x has not finished")
 }
 
 // A bundle that cannot be moved to its place is not left beside it.

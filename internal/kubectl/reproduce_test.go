@@ -90,9 +90,7 @@ func TestReproduceWaits(t *testing.T) {
 		t.Errorf("it says %s", out)
 	}
 	failed := errors.New("it failed")
-	if _, err := reproducing(t, b, waiting(failed), finishedRun(t, "commit-size", 1)...); !errors.Is(err, failed) {
-		t.Errorf("the error is %v", err)
-	}
+	must.Is(t, must.Err(reproducing(t, b, waiting(failed), finishedRun(t, "commit-size", 1)...)), failed)
 }
 
 // A run with variants is used if it asks for the same, and only then.
@@ -105,29 +103,20 @@ func TestReproduceVariants(t *testing.T) {
 	}
 	run, _ := objects[len(objects)-1].(*v1alpha1.BenchmarkRun)
 	run.Spec.Rounds.AtMost = 7
-	if _, err := reproducing(t, b, &reproduction{}, objects...); err == nil ||
-		!strings.Contains(err.Error(), "run twice already exists with another specification") {
-		t.Errorf("the error is %v", err)
-	}
+	must.Refused(reproducing(t, b, &reproduction{}, objects...))(t, "run twice already exists with another specification")
 }
 
 // A bundle whose specification is not that of its results is refused before anything is created.
 func TestReproduceRefusesAnotherSpecification(t *testing.T) {
 	b := bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
 	b.Benchmark = bytes.Replace(b.Benchmark, []byte("repetitions: 6"), []byte("repetitions: 7"), 1)
-	if _, err := reproducing(t, b, &reproduction{}); err == nil || !strings.Contains(err.Error(), "but the results are of") {
-		t.Errorf("the error is %v", err)
-	}
+	must.Refused(reproducing(t, b, &reproduction{}))(t, "but the results are of")
 	b = bundleOf(t, "twice", finishedVariants(t, v1alpha1.AlternateSlices))
 	b.Benchmark = bytes.Replace(b.Benchmark, []byte("baseline: other"), []byte("baseline: one"), 1)
-	if _, err := reproducing(t, b, &reproduction{}); err == nil || !strings.Contains(err.Error(), "but the results are of") {
-		t.Errorf("of a run with variants: the error is %v", err)
-	}
+	must.Refused(reproducing(t, b, &reproduction{}))(t, "but the results are of")
 	b = bundleOf(t, "commit-size", finishedRun(t, "commit-size", 1))
 	b.Benchmark = append(b.Benchmark, "further: 1\n"...)
-	if _, err := reproducing(t, b, &reproduction{}); err == nil || !strings.Contains(err.Error(), `unknown field "further"`) {
-		t.Errorf("the error is %v", err)
-	}
+	must.Refused(reproducing(t, b, &reproduction{}))(t, `unknown field "further"`)
 }
 
 // What was created is measured, and compared when it has finished. The output has the answer and nothing else.
@@ -234,20 +223,12 @@ func TestReproduceAsksFirst(t *testing.T) {
 		return nil
 	}
 	_, err := (&reproduction{streams: streams, wait: waited}).reproduce(t.Context(), cl, "bench", b)
-	if !errors.Is(err, errNoConsent) {
-		t.Errorf("the error is %v", err)
-	}
+	must.Is(t, err, errNoConsent)
 	if _, err := find(t.Context(), cl, "bench", "commit-size"); err == nil {
 		t.Error("it is created")
 	}
-	for _, want := range []string{"run commit-size in namespace bench", "\n    \"image\": \"mariadb:", "\n    \"type\": \"CommitSize\""} {
-		if !strings.Contains(problems.String(), want) {
-			t.Errorf("it does not say %q:\n%s", want, problems)
-		}
-	}
-	if _, err := reproducing(t, b, &reproduction{}, finishedRun(t, "commit-size", 1)...); err != nil {
-		t.Errorf("what is there is not compared: %v", err)
-	}
+	must.Has(t, problems.String(), "run commit-size in namespace bench", "\n    \"image\": \"mariadb:", "\n    \"type\": \"CommitSize\"")
+	must.Get(reproducing(t, b, &reproduction{}, finishedRun(t, "commit-size", 1)...))(t)
 }
 
 func TestConfirmed(t *testing.T) {

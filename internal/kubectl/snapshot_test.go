@@ -100,9 +100,7 @@ func TestReportOfVariantsThatIsNotWhole(t *testing.T) {
 	}
 	broken, _ := begunVariants(t, 0)
 	broken.Spec.Workload.CommitSize.Sweep = new(v1alpha1.CommitSizeSweep)
-	if _, err := reported(t.Context(), clusterWith(broken), "bench", "pair"); err == nil || !strings.Contains(err.Error(), "planning run pair") {
-		t.Errorf("the error is %v", err)
-	}
+	must.Refused(reported(t.Context(), clusterWith(broken), "bench", "pair"))(t, "planning run pair")
 }
 
 // Two runs of one name are distinguished by what the user calls them.
@@ -175,9 +173,7 @@ func TestFolderOfPlots(t *testing.T) {
 		if !strings.HasSuffix(string(data), "</svg>\n") {
 			t.Errorf("%s is %.300s", name, data)
 		}
-		if !strings.Contains(string(sums), result.Digest(data)+"  plots/"+name+"\n") {
-			t.Errorf("%s is not among\n%s", name, sums)
-		}
+		must.Has(t, string(sums), result.Digest(data)+"  plots/"+name+"\n")
 	}
 }
 

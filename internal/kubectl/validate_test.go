@@ -32,9 +32,7 @@ func TestSamplesAreValid(t *testing.T) {
 		"own-data.yaml: ConfigMap own-data-schema: skipped: not a run",
 		"publications/004-commit-size.yaml: BenchmarkRun commit-size-to-16384: valid",
 	} {
-		if !strings.Contains(out, line) {
-			t.Errorf("there is no line with %q in\n%s", line, out)
-		}
+		must.Has(t, out, line)
 	}
 	if n := strings.Count(out, ": valid: "); n < 25 {
 		t.Errorf("%d were valid", n)
@@ -140,11 +138,7 @@ func TestRefused(t *testing.T) {
 					t.Errorf("%q does not begin with its file", line)
 				}
 			}
-			for _, want := range tc.want {
-				if !strings.Contains(out, want) {
-					t.Errorf("%q is missing in\n%s", want, out)
-				}
-			}
+			must.Has(t, out, tc.want...)
 		})
 	}
 }
@@ -163,9 +157,7 @@ func TestGeneratedName(t *testing.T) {
 // TestPrecision: the repetitions of a run with a target are bounds.
 func TestPrecision(t *testing.T) {
 	_, out, _ := runMain(t, runWith("database: {}\n  trials: {precision: {targetRelativeCIPercent: 2}}"), "validate", "-f", "-")
-	if !strings.Contains(out, "1 point × 6 to 12 repetitions = at most 12 trials") {
-		t.Error(out)
-	}
+	must.Has(t, out, "1 point × 6 to 12 repetitions = at most 12 trials")
 }
 
 // TestFolders: only manifests are read, and folders below only with -R.

@@ -196,17 +196,11 @@ func TestWatchVariants(t *testing.T) {
 				t.Error(err)
 			}
 		}})
-		if !errors.Is(err, want) {
-			t.Errorf("%s: %v", reason, err)
-		}
-		for _, line := range []string{
+		must.Is(t, err, want)
+		must.Has(t, out,
 			"pair: 3/20 rounds, Measuring: round 4 of at most 20, lazy\n", "pair: so far: rowsPerCommit=1 lazy 3.1× (2.6–3.7), faster\n",
 			"3/20 rounds in : lazy is 3.1 times as fast\n",
-		} {
-			if !strings.Contains(out, line) {
-				t.Errorf("%q is missing in %s", line, out)
-			}
-		}
+		)
 	}
 }
 
@@ -218,12 +212,8 @@ func TestWatchDeleted(t *testing.T) {
 			t.Error(err)
 		}
 	}})
-	if err == nil || err.Error() != "sizes was deleted" {
-		t.Error(err)
-	}
-	if _, err := watched(t, cl, run); err == nil || err.Error() != "sizes was deleted" {
-		t.Error(err)
-	}
+	must.Same(t, "error", "sizes was deleted", must.Text(err))
+	must.Same(t, "error", "sizes was deleted", must.Text(must.Err(watched(t, cl, run))))
 }
 
 // TestLeft: it is unknown before the first trial, nor while nothing is measured; a pause does not count.

@@ -5,6 +5,7 @@ package plan_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -299,9 +300,7 @@ func TestStages(t *testing.T) {
 		}
 	}
 	must.Same(t, "points", []parameters{{"stage": "l.i0"}, {"stage": "l.x"}, {"stage": "q"}}, points)
-	if want := []plan.Trial{{Number: 1, Round: 1}, {Number: 2, Round: 2}}; !cmp.Equal(want, p.Trials) {
-		t.Errorf("trials %+v", p.Trials)
-	}
+	must.Same(t, "trials", []plan.Trial{{Number: 1, Round: 1}, {Number: 2, Round: 2}}, p.Trials)
 	if from, to := p.Measured(&p.Trials[1]); from != 0 || to != 3 {
 		t.Errorf("a trial measures points %d to %d", from, to)
 	}
@@ -440,19 +439,14 @@ func TestMetric(t *testing.T) {
 	} {
 		spec := commits(1, 2)
 		tc.change(spec)
-		p, err := plan.ForRun(spec)
-		if err != nil || p.Metric != tc.want {
-			t.Errorf("%s: %q, %v; want %q", name, p.Metric, err, tc.want)
-		}
+		must.Same(t, name, tc.want, must.Get(plan.ForRun(spec))(t).Metric)
 	}
 	run := withVariants()
 	run.Spec.Workload.CommitSize.RatePerSecond = ptr.To[v1alpha1.RowsPerSecond](1000)
 	for rate, want := range map[int64]string{2000: "transactionP99Micros", 0: ""} {
 		run.Spec.Variants[1].Workload = &v1alpha1.WorkloadSpec{CommitSize: &v1alpha1.CommitSizeWorkload{}}
 		run.Spec.Variants[1].Workload.CommitSize.RatePerSecond = ptr.To(v1alpha1.RowsPerSecond(rate))
-		if p, err := plan.New(run, v1alpha1.AlternateSlices); err != nil || p.Metric != want {
-			t.Errorf("a variant offers %d rows/s: %q, %v; want %q", rate, p.Metric, err, want)
-		}
+		must.Same(t, fmt.Sprintf("a variant offers %d rows/s", rate), want, must.Get(plan.New(run, v1alpha1.AlternateSlices))(t).Metric)
 	}
 }
 

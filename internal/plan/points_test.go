@@ -214,17 +214,13 @@ func TestPlanRefusals(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if _, err := plan.ForRun(specOf(t, tc.workload, tc.mode)); err == nil || err.Error() != tc.want {
-				t.Errorf("error is %v, want %s", err, tc.want)
-			}
+			must.Same(t, "error", tc.want, must.Text(must.Err(plan.ForRun(specOf(t, tc.workload, tc.mode)))))
 		})
 	}
 	spec := commits(1, 2)
 	spec.Trials.Repetitions = ptr.To[int32](2501)
 	const want = "a run has at most 5000 trials, but 2 points times 2501 repetitions (or precision.max) are 5002"
-	if _, err := plan.ForRun(spec); err == nil || err.Error() != want {
-		t.Errorf("error is %v, want %s", err, want)
-	}
+	must.Same(t, "error", want, must.Text(must.Err(plan.ForRun(spec))))
 }
 
 // rounds are the members of a run with variants as text: the variants of each round in their order.

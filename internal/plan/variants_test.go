@@ -130,9 +130,7 @@ func TestPointsOfVariants(t *testing.T) {
 	run.Spec.Rounds.AtMost = 200
 	run.Spec.Variants[1].Workload = nil
 	run.Spec.Workload.CommitSize.Sweep.RowsPerCommit = slices.Repeat(run.Spec.Workload.CommitSize.Sweep.RowsPerCommit, 50)
-	if _, err := plan.New(run, v1alpha1.AlternateRuns); err == nil || !strings.Contains(err.Error(), "at most 5000 trials") {
-		t.Errorf("error %v", err)
-	}
+	must.Refused(plan.New(run, v1alpha1.AlternateRuns))(t, "at most 5000 trials")
 }
 
 func TestNames(t *testing.T) {
@@ -377,9 +375,7 @@ func TestDifferencesOfTwoEngines(t *testing.T) {
 	to := from.DeepCopy()
 	to.Database.Engine, to.Database.Image = v1alpha1.EngineMySQL, "mysql:8.4"
 	want := []plan.Difference{{"database.engine", "MariaDB", "MySQL"}, {"database.image", "mariadb:11.8", "mysql:8.4"}}
-	if got, err := plan.Differences(&from, to); err != nil || !cmp.Equal(want, got) {
-		t.Errorf("%v (-want +got):\n%s", err, cmp.Diff(want, got))
-	}
+	must.Same(t, "differences", want, must.Get(plan.Differences(&from, to))(t))
 	to.Database.Settings.RedoLogSize = ptr.To(resource.MustParse("48Mi"))
 	want = slices.Insert(want, 0, plan.Difference{"innodb_redo_log_capacity or innodb_log_file_size", "50331648", "100663296"})
 	if got, err := plan.Differences(to, &from); err != nil || len(got) != 3 || got[0] != want[0] {
@@ -468,10 +464,7 @@ func TestPresetBounds(t *testing.T) {
 
 // What a preset would write beyond the bounds of its stages is refused with what to reduce.
 func TestPresetTooLarge(t *testing.T) {
-	_, err := plan.ForRun(specOf(t, presetOf(`, "clients": 64`), ""))
-	if err == nil || !strings.Contains(err.Error(), "2560000000 rows in a stage for 64 clients") {
-		t.Errorf("error %v", err)
-	}
+	must.Refused(plan.ForRun(specOf(t, presetOf(`, "clients": 64`), "")))(t, "2560000000 rows in a stage for 64 clients")
 }
 
 func TestCPULimitMillis(t *testing.T) {

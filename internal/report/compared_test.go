@@ -130,30 +130,20 @@ func TestWhatCannotBeCompared(t *testing.T) {
 	}
 	for outcome, r := range map[string]*report.Report{"Failed": runOf("b", around100), report.Unfinished: runOf("b", around100), "": runOf("b")} {
 		r.Outcome = outcome
-		if _, err := report.SideOf(r, "", "", ""); err == nil || !strings.Contains(err.Error(), "has not completed") {
-			t.Errorf("%q: %v", outcome, err)
-		}
+		must.Refused(report.SideOf(r, "", "", ""))(t, "has not completed")
 	}
 	cut := runOf("b", around100)
 	cut.Records = cut.Records[:5]
-	if _, err := report.SideOf(cut, "", "", ""); err == nil || !strings.Contains(err.Error(), "5 of 6 trials") {
-		t.Errorf("a run without one of its trials: %v", err)
-	}
-	if _, err := report.SideOf(good, "", "nothing", ""); err == nil || !strings.Contains(err.Error(), "rowsPerSecond, clientCPUPerRow") {
-		t.Errorf("a metric that there is not: %v", err)
-	}
+	must.Refused(report.SideOf(cut, "", "", ""))(t, "5 of 6 trials")
+	must.Refused(report.SideOf(good, "", "nothing", ""))(t, "rowsPerSecond, clientCPUPerRow")
 	side := func(r *report.Report) *report.Side {
 		s := must.Get(report.SideOf(r, "", "", ""))(t)
 		return s
 	}
-	if _, err := report.CompareSides(side(good), side(good), 0); err == nil || !strings.Contains(err.Error(), "both are main") {
-		t.Errorf("a run and itself: %v", err)
-	}
+	must.Refused(report.CompareSides(side(good), side(good), 0))(t, "both are main")
 	other := single()
 	other.UID, other.Planned = "other", 1
-	if _, err := report.CompareSides(side(good), side(other), 0); err == nil || !strings.Contains(err.Error(), "no point in common") {
-		t.Errorf("other points: %v", err)
-	}
+	must.Refused(report.CompareSides(side(good), side(other), 0))(t, "no point in common")
 }
 
 // Two runs of one name are told apart by what the user calls them.
@@ -252,15 +242,13 @@ func TestCompareVariants(t *testing.T) {
 	}
 	s.Records[4].Summary.Metrics[1].Name = "renamed"
 	const lacks = "run durable-or-not has clientCPUPerRow of lazy at rowsPerCommit=1 in 5 of 6 rounds: only what every round has can be compared"
-	if _, err := report.CompareBaseline(s, "clientCPUPerRow"); err == nil || err.Error() != lacks {
-		t.Error(err)
-	}
+	must.Same(t, "error", lacks, must.Text(must.Err(report.CompareBaseline(s, "clientCPUPerRow"))))
 	s.Pairs = append(s.Pairs, s.Pairs[0])
 	s.Pairs[1].Rounds = 5
 	if all := s.PairsTable().Head; !slices.ContainsFunc(all, func(c report.Column) bool { return c.Text == "rounds" && !c.Wide }) {
 		t.Errorf("rounds that differ are not shown: %+v", all)
 	}
-	for name, test := range map[string]struct {
+	for _, test := range map[string]struct {
 		baseline, variant, metric, says string
 		change                          func(*report.Report)
 	}{
@@ -286,9 +274,7 @@ func TestCompareVariants(t *testing.T) {
 		if test.change != nil {
 			test.change(s)
 		}
-		if _, err := report.CompareVariants(s, test.baseline, test.variant, test.metric); err == nil || !strings.Contains(err.Error(), test.says) {
-			t.Errorf("%s: %v", name, err)
-		}
+		must.Refused(report.CompareVariants(s, test.baseline, test.variant, test.metric))(t, test.says)
 	}
 }
 
@@ -368,9 +354,7 @@ func TestCertainty(t *testing.T) {
 			report.Possible: tc.possible, report.Probable: tc.probable, "": tc.probable,
 		} {
 			p := stats.Paired{Comparison: tc.comparison, Metric: result.Metric{Better: "higher"}}
-			if got := (&report.Compared{Threshold: tc.threshold, FailOn: certainty}).Of(&p); got != want {
-				t.Errorf("%s, %s: %s instead of %s", name, certainty, got, want)
-			}
+			must.Same(t, fmt.Sprintf("%s, %s", name, certainty), want, (&report.Compared{Threshold: tc.threshold, FailOn: certainty}).Of(&p))
 		}
 	}
 }
@@ -414,7 +398,5 @@ func TestRulingWhereLowerIsBetter(t *testing.T) {
 	if c.Threshold = 0.095; c.Ruling() != report.Fine {
 		t.Error("a loss of 9.1% is a regression beyond 9.5%")
 	}
-	if c := compared(t, base, lower(runOf("b", times(0.9, around100))), 0); c.Ruling() != report.Fine {
-		t.Error("what is faster is a regression")
-	}
+	must.Same(t, "what is faster is a regression", report.Fine, compared(t, base, lower(runOf("b", times(0.9, around100))), 0).Ruling())
 }

@@ -55,9 +55,7 @@ func TestJSONHasNoHistograms(t *testing.T) {
 	r := small()
 	latency := &r.Records[0].Summary.Latencies[0]
 	latency.Histogram = "HISTFAAAABx4nJNpmSzMwMDAxAABzFCaEUoz2X+AMIAA"
-	if text := printed(t, report.JSON, r); strings.Contains(text, "HISTF") {
-		t.Errorf("it has one:\n%s", text)
-	}
+	must.Lack(t, printed(t, report.JSON, r), "HISTF")
 	if latency.Histogram == "" {
 		t.Error("the record has lost its histogram")
 	}
@@ -84,9 +82,7 @@ func TestDecodeRefuses(t *testing.T) {
 		`{"version":2,"run":{"name":"a"},"attempts":[null]}`: "results.json: attempt 1 of 1 has no result",
 		`{"version":2}`: "results.json is not that of a run",
 	} {
-		if _, err := report.Decode([]byte(text)); err == nil || err.Error() != want {
-			t.Errorf("%s: the error is %v, want %s", text, err, want)
-		}
+		must.Same(t, text+": the error", want, must.Text(must.Err(report.Decode([]byte(text)))))
 	}
 }
 
@@ -133,14 +129,8 @@ func TestStagesInFiles(t *testing.T) {
 // People read the stages in their order, without a best one.
 func TestStagesInSummary(t *testing.T) {
 	text := printed(t, report.Summary, inStages())
-	for _, want := range []string{"|  l.i0 |", "| qr100 |", "2 of 6 trials measured", "The stages are not ranked"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the summary lacks %q:\n%s", want, text)
-		}
-	}
-	if strings.Contains(text, "best") {
-		t.Errorf("the summary has a best stage:\n%s", text)
-	}
+	must.Has(t, text, "|  l.i0 |", "| qr100 |", "2 of 6 trials measured", "The stages are not ranked")
+	must.Lack(t, text, "best")
 }
 
 // Two runs are compared stage by stage. One that missed its offered rate has no verdict.

@@ -220,10 +220,7 @@ func TestBenchstatCompares(t *testing.T) {
 	text := benchstat(t, repeated("old", 1), repeated("new", 1.5))
 	headline, _, _ := strings.Cut(text, "clientCPUPerRow")
 	for _, point := range []string{"CommitSize/rowsPerCommit=1", "CommitSize/rowsPerCommit=1024"} {
-		row := lineOf(headline, point)
-		if !strings.Contains(row, "+50.0") || !strings.Contains(row, "(p=0.002 n=6)") {
-			t.Errorf("%s: the row is %q", point, row)
-		}
+		must.Has(t, lineOf(headline, point), "+50.0", "(p=0.002 n=6)")
 	}
 	if strings.Count(text, "rowsPerCommit=1024") != 5 || strings.Contains(text, "n=12") {
 		t.Errorf("there are not five metrics of six trials each")
@@ -261,8 +258,5 @@ func TestBenchstatComparesVariants(t *testing.T) {
 	}
 	header := strings.Fields(strings.NewReplacer("│", " ").Replace(strings.Split(string(out), "\n")[0]))
 	must.Same(t, "columns", []string{"durable", "same", "lazy"}, header)
-	row := lineOf(string(out), "CommitSize/rowsPerCommit=1")
-	if !strings.Contains(row, "+200.00%") || !strings.Contains(row, "(p=0.002 n=6)") || !strings.Contains(row, "~ (p=1.000 n=6)") {
-		t.Errorf("the row is %q of\n%s", row, out)
-	}
+	must.Has(t, lineOf(string(out), "CommitSize/rowsPerCommit=1"), "+200.00%", "(p=0.002 n=6)", "~ (p=1.000 n=6)")
 }

@@ -6,6 +6,7 @@ package report_test
 import (
 	"bytes"
 	"encoding/csv"
+	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -46,12 +47,8 @@ func tables() *report.Report {
 }
 
 func TestPartsAreShownOnlyIfThereAreAny(t *testing.T) {
-	if text := printed(t, report.Summary, tables()); !strings.Contains(text, "Medians by part, s:") {
-		t.Errorf("no parts in\n%s", text)
-	}
-	if text := printed(t, report.Summary, small()); strings.Contains(text, "part") {
-		t.Errorf("parts in\n%s", text)
-	}
+	must.Has(t, printed(t, report.Summary, tables()), "Medians by part, s:")
+	must.Lack(t, printed(t, report.Summary, small()), "part")
 }
 
 // poisoned is a report whose texts, as those of a stranger or of a program, want to be more than text.
@@ -100,9 +97,7 @@ func TestTextsStayTexts(t *testing.T) {
 				lengths[strings.Count(cells.Replace(line), "|")]++
 			}
 		}
-		if len(lengths) != 1 {
-			t.Errorf("%s: the rows have different numbers of cells: %v", name, lengths)
-		}
+		must.Same(t, fmt.Sprintf("%s: the rows have different numbers of cells: %v", name, lengths), 1, len(lengths))
 	}
 }
 

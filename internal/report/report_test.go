@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -250,9 +251,7 @@ func TestOfRunWithoutEveryTrial(t *testing.T) {
 		t.Errorf("nothing measured: %+v", rep)
 	}
 	for _, c := range rep.Claims {
-		if c.Verdict != "CannotSay" {
-			t.Errorf("nothing measured, and %s: %s", c.Name, c.Verdict)
-		}
+		must.Same(t, fmt.Sprintf("nothing measured, and %s", c.Name), claims.Verdict("CannotSay"), c.Verdict)
 	}
 	p, records := measured(t, run, 2)
 	records[1].Outcome, records[1].Cause = result.OutcomeInvalidated, result.CauseEvicted
@@ -296,7 +295,7 @@ func resultsWith(t *testing.T, old, replacement string) []byte {
 }
 
 func TestFromResultsRefuses(t *testing.T) {
-	for name, tc := range map[string]struct{ old, replacement, want string }{
+	for _, tc := range map[string]struct{ old, replacement, want string }{
 		"a plan that is a word": {`"trials": {`, `"trials": "many", "x": {`, "reading the specification"},
 		"no values":             {`"rowsPerCommit": [`, `"none": [`, "lists no values"},
 		"too many trials":       {`"repetitions": 3`, `"repetitions": 1000000000`, "at most 5000 trials"},
@@ -304,10 +303,7 @@ func TestFromResultsRefuses(t *testing.T) {
 		"no workload":           {`"type": "CommitSize"`, `"type": "Other"`, "Other"},
 		"variants of another":   {`"attempts": [`, `"variants": [{"name": "a"}], "attempts": [`, "has 1 variants, and its specification 0"},
 	} {
-		_, err := report.FromResults(resultsWith(t, tc.old, tc.replacement))
-		if err == nil || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("%s: the error is %v, want %q", name, err, tc.want)
-		}
+		must.Refused(report.FromResults(resultsWith(t, tc.old, tc.replacement)))(t, tc.want)
 	}
 }
 

@@ -40,9 +40,7 @@ func TestReproduceRefuses(t *testing.T) {
 		"the other has none": reportOfComparison(), "is both of them": runOf("there", around100),
 		"something is missing from its results": unfinished,
 	} {
-		if _, err := report.Reproduce(runOf("there", around100), here, [2]string{"there", "here"}, 0, 0); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		must.Refused(report.Reproduce(runOf("there", around100), here, [2]string{"there", "here"}, 0, 0))(t, want)
 	}
 }
 
@@ -99,9 +97,7 @@ func TestReproducePoints(t *testing.T) {
 		"different at 1, reproduced at 1 of 2 points":   {more, same},
 		"cannot say at 2 of 2 points, 6 trials each  C": {wide, wide},
 	} {
-		if text := printedCompared(t, report.ComparedText, reproduced(t, runOf("there", same, same), runOf("here", here...), 0, 0)); !strings.Contains(text, want) {
-			t.Errorf("%q:\n%s", want, text)
-		}
+		must.Has(t, printedCompared(t, report.ComparedText, reproduced(t, runOf("there", same, same), runOf("here", here...), 0, 0)), want)
 	}
 }
 
@@ -141,9 +137,7 @@ func TestReproduceDifferences(t *testing.T) {
 		r.Fingerprint, r.Summary.Totals.Rows = &fingerprint, 200
 	}
 	text := printedCompared(t, report.ComparedText, reproduced(t, there, here, 0, 0))
-	if !strings.Contains(text, "kernel: 6.1.0 → 6.6.0") || !strings.Contains(text, "rows per trial: 100 → 200") {
-		t.Errorf("the differences are missing:\n%s", text)
-	}
+	must.Has(t, text, "kernel: 6.1.0 → 6.6.0", "rows per trial: 100 → 200")
 	comparison := variantsHere()
 	for _, record := range comparison.Records {
 		record.Sides[0].Place.DatabaseNode = "elsewhere"
@@ -199,13 +193,9 @@ func TestReproduceVariants(t *testing.T) {
 	here := variantsHere()
 	here.Pairs = here.Pairs[:1]
 	text := printedCompared(t, report.ComparedText, reproduced(t, there, here, 0, 0))
-	for _, want := range []string{
+	must.Has(t, text,
 		"durable-or-not: reproduced at 1, cannot say at 1 of 2 points, 2 rounds  CANNOT SAY", "lazy / durable", "only in there", "REPRODUCED",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("it lacks %q:\n%s", want, text)
-		}
-	}
+	)
 	here.Pairs[0].Variant, here.Pairs[0].Baseline = "durable", "lazy"
 	here.Pairs[0].Values, here.Pairs[0].BaselineValues = here.Pairs[0].BaselineValues, here.Pairs[0].Values
 	if c, err := report.Reproduce(there, here, [2]string{"there", "here"}, 0, 0); err == nil {
@@ -240,9 +230,7 @@ func TestReproduceBetweenRuns(t *testing.T) {
 	}
 	c := reproduced(t, there, here, 0, stats.DefaultBetweenRuns)
 	text := printedCompared(t, report.ComparedText, c)
-	if within := printedCompared(t, report.ComparedJSON, c); !strings.Contains(within, `"withinPercent": 0`) {
-		t.Errorf("it does not say within what: %s", within)
-	}
+	must.Has(t, printedCompared(t, report.ComparedJSON, c), `"withinPercent": 0`)
 	if c.Ruling() != report.Reproduced || !strings.Contains(text, "standard deviation of 3% from run to run (--between-runs)") {
 		t.Errorf("3%% between runs: %s", text)
 	}

@@ -78,13 +78,9 @@ func TestReadRequested(t *testing.T) {
 func TestRequestOfWhatIsNotMeasured(t *testing.T) {
 	q := pagetest.File("{plots: [{name: p, against: rows}], tables: [{name: t, metrics: [x], among: {variant: other}}]}")
 	const unswept = "plot p: against: rows is not swept; use one of rowsPerCommit\n"
-	if err := small().Request(&q); err == nil || err.Error() != unswept+"table t: among: a run has no variants" {
-		t.Error(err)
-	}
+	must.Same(t, "error", unswept+"table t: among: a run has no variants", must.Text(small().Request(&q)))
 	s := reportOfComparison()
-	if err := s.Request(&q); err == nil || err.Error() != unswept+"table t: among: there is no variant other; use one of durable, lazy, same" {
-		t.Error(err)
-	}
+	must.Same(t, "error", unswept+"table t: among: there is no variant other; use one of durable, lazy, same", must.Text(s.Request(&q)))
 }
 
 // The files of samples can be read.
@@ -96,8 +92,6 @@ func TestPlotsOfSamples(t *testing.T) {
 	}
 	for _, file := range files {
 		text := must.Get(os.ReadFile(file))(t)
-		if _, err := report.ReadRequested(file, text); err != nil {
-			t.Error(err)
-		}
+		must.Get(report.ReadRequested(file, text))(t)
 	}
 }

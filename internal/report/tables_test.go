@@ -121,9 +121,7 @@ func TestSummaryHasRequestedTables(t *testing.T) {
 	want := "As published:\n\n| rowsPerCommit | rowsPerSecond | published |\n| ------------: | ------------: | --------: |\n" +
 		"|             1 |          1000 |        78 |\n|          1024 |         14970 |           |\n\n" +
 		"The table p is incomplete; these were not measured: x.\n\nClaims:"
-	if !strings.Contains(b.String(), want) {
-		t.Errorf("there is no\n%s\nin\n%s", want, b.String())
-	}
+	must.Has(t, b.String(), want)
 }
 
 // lines of a summary that begin with a prefix.
@@ -183,9 +181,7 @@ func TestSummaryMarksTheBest(t *testing.T) {
 				marks = append(marks, strings.TrimSpace(cells[1])+": "+strings.TrimSpace(cells[5]))
 			}
 			must.Same(t, "marks", tc.marks, strings.Join(marks, " "))
-			if !strings.Contains(text, "\n"+tc.text) {
-				t.Errorf("no %q in\n%s", tc.text, text)
-			}
+			must.Has(t, text, "\n"+tc.text)
 		})
 	}
 }
@@ -197,9 +193,8 @@ func TestSummaryShowsFurtherMetrics(t *testing.T) {
 	first.Metrics[0].Shown = true
 	first.Metrics = append(first.Metrics, result.Metric{Name: "newOrdersPerMinute", Value: 270, Unit: "NOPM", Better: "higher", Shown: true})
 	table := lines(printed(t, report.Summary, r), "|")
-	if !strings.Contains(table[0], "| ratio to first (of medians) | newOrdersPerMinute |") || strings.Contains(table[0], first.Metrics[0].Name) {
-		t.Errorf("header %s", table[0])
-	}
+	must.Has(t, table[0], "| ratio to first (of medians) | newOrdersPerMinute |")
+	must.Lack(t, table[0], first.Metrics[0].Name)
 	if !strings.Contains(table[2], "1.00 |                270 |") || !strings.Contains(table[3], "2.00 |                    |") {
 		t.Errorf("rows\n%s\n%s", table[2], table[3])
 	}
@@ -212,14 +207,10 @@ func TestSummarySaysWhatTheIntervalsAre(t *testing.T) {
 		many.Points[0].Records = append(many.Points[0].Records, record)
 	}
 	many.Points[0] = stats.Looks{}.Summarized(stats.Point{Parameters: many.Points[0].Parameters, Records: many.Points[0].Records})
-	if text := printed(t, report.Summary, many); !strings.Contains(text, "intervals are those of the median at 95% confidence.") {
-		t.Errorf("six values:\n%s", text)
-	}
+	must.Has(t, printed(t, report.Summary, many), "intervals are those of the median at 95% confidence.")
 	mixed := pointsOf("higher", 1, 2)
 	mixed.Points[0] = many.Points[0]
-	if text := printed(t, report.Summary, mixed); !strings.Contains(text, "a 95% interval takes 6 trials") {
-		t.Errorf("some points of one value:\n%s", text)
-	}
+	must.Has(t, printed(t, report.Summary, mixed), "a 95% interval takes 6 trials")
 	single := pointsOf("lower", 1, 2)
 	if text := printed(t, report.Summary, single); !strings.Contains(text, "(lower is better); with one trial each") ||
 		strings.Contains(text, "–") {
@@ -249,9 +240,7 @@ func TestSummaryWarningOfSomeTrials(t *testing.T) {
 	r := pointsOf("higher", 1, 2, 3)
 	r.Points[0].Warnings = []finding.Finding{finding.OfProgram("x").InTrials(1, 3)}
 	r.Points[2].Warnings = []finding.Finding{finding.OfProgram("x").InTrials(3, 3)}
-	if text := printed(t, report.Summary, r); !strings.Contains(text, "\n- rowsPerCommit=a, c: x (4 of 6 trials)\n") {
-		t.Errorf("%s", text)
-	}
+	must.Has(t, printed(t, report.Summary, r), "\n- rowsPerCommit=a, c: x (4 of 6 trials)\n")
 }
 
 func TestSummaryWarnings(t *testing.T) {
@@ -292,23 +281,16 @@ func TestSummaryOfAnUnknownMachine(t *testing.T) {
 	f := r.Records[0].Fingerprint
 	f.MemoryBytes, f.FdatasyncMicros = -1, result.FsyncLatency{Median: -1, P95: -1, Max: -1}
 	text := printed(t, report.Summary, r)
-	if !strings.Contains(text, "- node memory: unknown\n") || strings.Contains(text, "fdatasync") {
-		t.Errorf("of a machine of which little is known:\n%s", text)
-	}
+	must.Has(t, text, "- node memory: unknown\n")
+	must.Lack(t, text, "fdatasync")
 	f.BlockIO, f.FdatasyncMicros = "write 100/s on 254:0", result.FsyncLatency{Calls: 90, Median: 250, Mean: 21_000, P95: 98_000}
 	text = printed(t, report.Summary, r)
-	for _, want := range []string{
+	must.Has(t, text,
 		"- block I/O limit on the data: write 100/s on 254:0\n",
 		"- fdatasync on the data volume: 21000 µs on average, 250 µs (median of 90; p95 98000 µs, longest 0 µs)\n",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%s\nlacks %q", text, want)
-		}
-	}
+	)
 	r.Records[0].Fingerprint = nil
-	if text := printed(t, report.Summary, r); !strings.Contains(text, "- loader nodes: worker2\n- digest of all") {
-		t.Errorf("without a fingerprint:\n%s", text)
-	}
+	must.Has(t, printed(t, report.Summary, r), "- loader nodes: worker2\n- digest of all")
 }
 
 // A title says what a run is, and stands before its name.

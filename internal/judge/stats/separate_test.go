@@ -143,9 +143,7 @@ func TestSeparateInWords(t *testing.T) {
 	} {
 		p.Variant, p.Baseline, p.Metric, p.Separate = "new", "old", rows, true
 		p.Judge(separate(1))
-		if !strings.Contains(p.String(), want) {
-			t.Errorf("%q instead of %q", p, want)
-		}
+		must.Has(t, p.String(), want)
 	}
 }
 

@@ -69,15 +69,9 @@ func TestTexts(t *testing.T) {
 		"unfinished":          {"15 of 66 trials at 11 points", " at rowsPerCommit=8</p>", "rowsPerSecond against rowsPerCommit"},
 		"failed comparison":   {"Cannot say."},
 	} {
-		for _, text := range texts {
-			if !strings.Contains(all[name], text) {
-				t.Errorf("the page %q lacks %q", name, text)
-			}
-		}
+		must.Has(t, all[name], texts...)
 	}
-	if strings.Contains(all["run without details"], "Rate over time") {
-		t.Error("a page without details has a plot over time")
-	}
+	must.Lack(t, all["run without details"], "Rate over time")
 	want := "differences claims validity environment specification downloads"
 	must.Same(t, "a failed comparison has the sections", want, strings.Join(sections(all["failed comparison"]), " "))
 }
@@ -93,9 +87,7 @@ func TestNothingFromOutside(t *testing.T) {
 				t.Errorf("%s refers to %.60s", name, to)
 			}
 		}
-		if strings.Contains(text, "@import") || strings.Contains(text, "url(") || strings.Contains(text, "ZgotmplZ") {
-			t.Errorf("%s imports something, or has something that is not safe", name)
-		}
+		must.Lack(t, text, "@import", "url(", "ZgotmplZ")
 	}
 }
 
@@ -136,21 +128,15 @@ func TestDownloads(t *testing.T) {
 // What was not the same for all trials is marked.
 func TestDifferencesBetweenTrials(t *testing.T) {
 	c := pagetest.CommitSize()
-	if strings.Contains(runPage(t, c), `<tr class="differs">`) {
-		t.Error("something differs")
-	}
+	must.Lack(t, runPage(t, c), `<tr class="differs">`)
 	c.Report.Records[7].Place.DatabaseNode = "elsewhere"
 	doc := &result.Document{Server: result.ServerFacts{SettingsDigest: "other", Variables: map[string]string{"innodb_buffer_pool_size": "5"}}}
 	c.Details.Add(c.Report.Records[7], doc)
 	text := runPage(t, c)
-	for _, want := range []string{
+	must.Has(t, text,
 		`<tr class="differs"><th scope="row">database node</th><td>worker (65 trials)</td>`, "elsewhere (trials 8)",
 		"trial 8: innodb_buffer_pool_size (134217728 → 5)",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
+	)
 }
 
 type full struct{}
@@ -158,13 +144,8 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errors.New("disk is full") }
 
 func TestWriteErrors(t *testing.T) {
-	for name, err := range map[string]error{
-		"run": page.Write(full{}, pagetest.Single().Report, nil), "comparison": page.Write(full{}, pagetest.Comparison().Report, nil),
-	} {
-		if err == nil || !strings.Contains(err.Error(), "disk is full") {
-			t.Errorf("%s: error is %v", name, err)
-		}
-	}
+	must.Fail(t, page.Write(full{}, pagetest.Single().Report, nil), "disk is full")
+	must.Fail(t, page.Write(full{}, pagetest.Comparison().Report, nil), "disk is full")
 }
 
 // A page of a thousand points has all of them, and stays small enough to be sent to a reader.
@@ -179,9 +160,7 @@ func TestThousandPoints(t *testing.T) {
 	if len(text) > most {
 		t.Errorf("the page has %d bytes", len(text))
 	}
-	if !strings.Contains(text, "it is too large for this page: the ConfigMap many-results has it") {
-		t.Error("the page does not say where the JSON is")
-	}
+	must.Has(t, text, "it is too large for this page: the ConfigMap many-results has it")
 }
 
 // However much is measured, the details keep as much.
@@ -228,9 +207,7 @@ func TestMatrix(t *testing.T) {
 	if last := cells[len(cells)-1]; !tip.MatchString(last[2]) {
 		t.Errorf("%q", last[2])
 	}
-	if strings.Contains(runPage(t, pagetest.Comparison()), "<caption>Ratios to") {
-		t.Error("one variant has a matrix beside its table of pairs")
-	}
+	must.Lack(t, runPage(t, pagetest.Comparison()), "<caption>Ratios to")
 }
 
 func BenchmarkMatrix(b *testing.B) {

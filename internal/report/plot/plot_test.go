@@ -84,9 +84,7 @@ func TestRatiosOfLongNames(t *testing.T) {
 		t.Errorf("the ratios span %.0f pixels beside long names, %.0f beside short ones", long, short)
 	}
 	for _, line := range []string{">large-buffer, clients=20, rowsPerStatement=2000<", ">statementsPerTransaction=16, rowsPerCommit=0<"} {
-		if text := svg(t, plot.Ratios("", pairs(), longLabel)); !strings.Contains(text, line) {
-			t.Errorf("there is no line %s: %s", line, text)
-		}
+		must.Has(t, svg(t, plot.Ratios("", pairs(), longLabel)), line)
 	}
 }
 
@@ -228,9 +226,7 @@ func TestMoreSeriesThanColours(t *testing.T) {
 	if len(marks) < plot.MaxLines {
 		t.Errorf("%d different marks of %d series: %v", len(marks), plot.MaxLines, marks)
 	}
-	if !strings.Contains(text, `viewBox="0 0 400 361"`) {
-		t.Errorf("%.200s", text)
-	}
+	must.Has(t, text, `viewBox="0 0 400 361"`)
 }
 
 func TestNumbers(t *testing.T) {

@@ -113,9 +113,7 @@ func TestLooks(t *testing.T) {
 					}
 				}
 				must.Same(t, fmt.Sprintf("the last look after %d values", n), last, b.LastLook(n))
-				if stated := !math.IsInf(b.Critical(n), 1); stated != (last == n && n > 0) {
-					t.Errorf("after %d values: %g", n, b.Critical(n))
-				}
+				must.Same(t, fmt.Sprintf("after %d values: %g", n, b.Critical(n)), last == n && n > 0, !math.IsInf(b.Critical(n), 1))
 			}
 		})
 	}
