@@ -23,6 +23,7 @@ import (
 
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // keep adds a foreign finalizer to an object.
@@ -106,9 +107,7 @@ func TestEnvtestDeletedInTheForegroundWithADeadNode(t *testing.T) {
 	if got := c.condition("second", v1alpha1.ConditionAdmitted); got.Status != metav1.ConditionTrue {
 		t.Errorf("the next run is not admitted: %s", got.Message)
 	}
-	if got := c.condition("first", v1alpha1.ConditionReconciling).Reason; got != v1alpha1.ReasonTerminating {
-		t.Errorf("the first run says %s", got)
-	}
+	must.Same(t, "the first run", v1alpha1.ReasonTerminating, c.condition("first", v1alpha1.ConditionReconciling).Reason)
 }
 
 // owned is what has a name: a Job or a StatefulSet.

@@ -203,18 +203,12 @@ func TestEnvtestProgramsDoNotDeliver(t *testing.T) {
 func TestEnvtestNeighbors(t *testing.T) {
 	c := newCluster(t)
 	visitors := summaryBesideNeighbors(t, c)
-	for _, want := range []string{
-		"- Pods started on the database node during the attempt: " + c.namespace + "/visitor, 1 of other namespaces (1 of 3 trials)\n",
+	must.Has(t, visitors.summary,
+		"- Pods started on the database node during the attempt: "+c.namespace+"/visitor, 1 of other namespaces (1 of 3 trials)\n",
 		"- the database node was short of resources: DiskPressure (2 of 3 trials)\n",
-	} {
-		if !strings.Contains(visitors.summary, want) {
-			t.Errorf("the summary lacks %q:\n%s", want, visitors.summary)
-		}
-	}
+	)
 	for _, other := range []string{"resident", "elsewhere", "run-db1", "Pods left"} {
-		if strings.Contains(visitors.summary, "during the attempt: "+other) || strings.Contains(visitors.summary, c.namespace+"/"+other) {
-			t.Errorf("the summary names %s:\n%s", other, visitors.summary)
-		}
+		must.Lack(t, visitors.summary, "during the attempt: "+other, c.namespace+"/"+other)
 	}
 	for _, secret := range append(visitors.uids, "confidential", visitors.elsewhere) {
 		for name, text := range visitors.readable {
@@ -231,9 +225,7 @@ func TestEnvtestNeighborsWithNames(t *testing.T) {
 	c.reconciler.NameOthers = true
 	visitors := summaryBesideNeighbors(t, c)
 	want := visitors.elsewhere + "/confidential-visitor"
-	if !strings.Contains(visitors.summary, want) {
-		t.Errorf("the summary lacks %s:\n%s", want, visitors.summary)
-	}
+	must.Has(t, visitors.summary, want)
 }
 
 // besideNeighbors is what is left of a run beside Pods of others.

@@ -175,9 +175,7 @@ func TestEnvtestInstallationsAtTheSameTime(t *testing.T) {
 		i := newInstalled(t)
 		i.apply(testutil.MakeRun("run", "").With(func(r *v1alpha1.BenchmarkRun) { r.Spec.Suspend = &suspended }).Obj())
 		one, two := i.get("run"), i.get("run")
-		if _, err := i.claims(i.one, one); err != nil {
-			t.Errorf("the first: %v", err)
-		}
+		must.Get(i.claims(i.one, one))(t)
 		if _, err := i.claims(i.two, two); !apierrors.IsConflict(err) {
 			t.Errorf("the second: %v, want a conflict", err)
 		}
@@ -369,9 +367,7 @@ func TestEnvtestNodesAreReleased(t *testing.T) {
 	if c.list(&budgets); len(budgets.Items) != 0 {
 		t.Errorf("PodDisruptionBudget %s is left", budgets.Items[0].Name)
 	}
-	if err := c.exists(&corev1.Service{}, "run-db1"); err != nil {
-		t.Errorf("the database: %v", err)
-	}
+	must.Do(t, c.exists(&corev1.Service{}, "run-db1"))
 }
 
 // A manager that was away for long, and meets a log that cannot be read at first, loses no measurement.

@@ -23,6 +23,7 @@ import (
 	"github.com/benchrun-dev/benchrun/api/v1alpha1"
 	"github.com/benchrun-dev/benchrun/internal/result"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // react is one turn of everything else in the cluster.
@@ -226,10 +227,7 @@ func TestEnvtestKueueTakesQuotaBack(t *testing.T) {
 		pod.Status.Phase = corev1.PodRunning
 	}
 	c.until("run", v1alpha1.ConditionComplete)
-	want := []string{"run-t1-a1 Invalidated", "run-t1-a2 Accepted", "run-t2-a1 Accepted"}
-	if !slices.Equal(c.attemptNames(), want) {
-		t.Errorf("attempts are %v, want %v", c.attemptNames(), want)
-	}
+	must.Same(t, "attempts", []string{"run-t1-a1 Invalidated", "run-t1-a2 Accepted", "run-t2-a1 Accepted"}, c.attemptNames())
 	var cm corev1.ConfigMap
 	c.must(c.exists(&cm, "run-t1-a1"))
 	record, err := result.DecodeRecord(cm.Data[result.RecordKey])

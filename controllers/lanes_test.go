@@ -288,9 +288,7 @@ func TestEnvtestLaneWakesItsQueue(t *testing.T) {
 		}, []string{"c"}},
 		"a trial is measured": {func(q queue) { h.Update(t.Context(), event.UpdateEvent{ObjectOld: a, ObjectNew: a}, q) }, nil},
 	} {
-		if got := measured(tc.tell); !slices.Equal(got, tc.want) {
-			t.Errorf("%s: woken are %v, want %v", what, got, tc.want)
-		}
+		must.Same(t, what+": woken", tc.want, measured(tc.tell))
 	}
 }
 

@@ -192,9 +192,7 @@ func TestLivePagesBySize(t *testing.T) {
 		}
 	}
 	beyond := newPaged(t, 9, func(n int) int { return map[bool]int{true: pageBytes + 1, false: small}[n == 5] })
-	if err := (&Live{Reader: beyond}).List(t.Context(), &batchv1.JobList{}); !errors.Is(err, errTooLarge) {
-		t.Errorf("an object larger than any: %v", err)
-	}
+	must.Is(t, (&Live{Reader: beyond}).List(t.Context(), &batchv1.JobList{}), errTooLarge)
 }
 
 // Of what strangers have made, so much is read, and no more.

@@ -121,14 +121,10 @@ func TestEnvtestPlaceOfAnAttempt(t *testing.T) {
 	}).Obj())
 	c.until("run", v1alpha1.ConditionComplete)
 	summary := c.summary("run")
-	for _, want := range []string{
+	must.Has(t, summary,
 		"- other containers ran in the Pods: database: agent, loader: agent",
-		"- the database's volumes were not deleted: the reclaim policy of storage class " + class.Name + " is Retain",
-	} {
-		if !strings.Contains(summary, want) {
-			t.Errorf("the summary lacks %q:\n%s", want, summary)
-		}
-	}
+		"- the database's volumes were not deleted: the reclaim policy of storage class "+class.Name+" is Retain",
+	)
 }
 
 // seen lets loaders succeed with what their observer saw in each attempt.
@@ -177,9 +173,7 @@ func TestEnvtestThrottled(t *testing.T) {
 	must.Same(t, "records", []string{"run-t1-a1 Invalidated", "run-t1-a2 Accepted"}, c.attemptNames())
 	const says = "trial 1, attempt 1, Invalidated: Throttled: the server was throttled at its CPU limit (1) for 0.30 s of the measured " +
 		"1.00 s, 30.0%; trials.maxThrottledPercent allows 1%: raise database.resources.limits.cpu, or allow more"
-	if got := c.summary("run"); !strings.Contains(got, says) {
-		t.Errorf("the summary does not say %q:\n%s", says, got)
-	}
+	must.Has(t, c.summary("run"), says)
 	if got := run.Status.FindingTexts(); len(got) != 0 {
 		t.Errorf("warnings %q of a point that was not held back", got)
 	}
@@ -265,7 +259,5 @@ func TestEnvtestNodeThatChanges(t *testing.T) {
 	run = c.until("again", v1alpha1.ConditionComplete)
 	c.settle("again")
 	must.Same(t, "findings", []string{drift}, run.Status.FindingTexts())
-	if summary := c.summary("again"); !strings.Contains(summary, "- "+drift+"\n") {
-		t.Errorf("the summary does not say %q:\n%s", drift, summary)
-	}
+	must.Has(t, c.summary("again"), "- "+drift+"\n")
 }

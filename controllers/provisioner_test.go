@@ -156,9 +156,7 @@ func TestEnvtestClusterWarnings(t *testing.T) {
 			c.clock.Step(10e9)
 			c.reconcile("run")
 			ready := apimeta.FindStatusCondition(c.get("run").Status.Conditions, v1alpha1.ConditionReady)
-			if !strings.Contains(ready.Message, test.warning) {
-				t.Errorf("while it waits it says %q", ready.Message)
-			}
+			must.Has(t, ready.Message, test.warning)
 			c.clock.Step(300e9)
 			failed := c.until("run", v1alpha1.ConditionFailed)
 			condition := apimeta.FindStatusCondition(failed.Status.Conditions, v1alpha1.ConditionFailed)

@@ -34,6 +34,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/plan"
 	"github.com/benchrun-dev/benchrun/internal/testutil"
 	"github.com/benchrun-dev/benchrun/internal/testutil/frozen"
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/trial"
 	"github.com/benchrun-dev/benchrun/internal/validation"
 )
@@ -170,9 +171,7 @@ func TestEnvtestRandomSpecifications(t *testing.T) {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		allowed++
-		if lost := missing(spec, object.Object["spec"], "spec"); lost != "" {
-			t.Errorf("seed %d: %s was lost", seed, lost)
-		}
+		must.Same(t, fmt.Sprintf("seed %d", seed), "", missing(spec, object.Object["spec"], "spec"))
 		c.carriesOut(seed, object)
 	}
 	if allowed < specifications/20 || refused < specifications/20 {
@@ -419,9 +418,7 @@ func TestEnvtestOlderRunIsNotDecidedAbout(t *testing.T) {
 	}
 	behind = false
 	c.reconciler.memories.of(old).version = "9" + c.get("run").ResourceVersion
-	if again := c.reconcile("run"); again.RequeueAfter != staleRetry {
-		t.Errorf("looked at again after %s", again.RequeueAfter)
-	}
+	must.Same(t, "looked at again after", staleRetry, c.reconcile("run").RequeueAfter)
 	c.until("run", v1alpha1.ConditionComplete)
 	c.allAccepted("run", 1)
 }

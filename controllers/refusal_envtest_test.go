@@ -367,9 +367,7 @@ func TestEnvtestSuspend(t *testing.T) {
 	must.Same(t, "instances that were removed", int32(1), ptr.Deref(done.Status.RemovedInstances, 0))
 	var record corev1.ConfigMap
 	c.must(api.Get(t.Context(), client.ObjectKey{Namespace: c.namespace, Name: "run-t1-a1"}, &record))
-	if !strings.Contains(record.Data[result.RecordKey], `"instance":2`) {
-		t.Errorf("the record says %s", record.Data[result.RecordKey])
-	}
+	must.Has(t, record.Data[result.RecordKey], `"instance":2`)
 }
 
 // Of a run that is gone the operator remembers nothing.

@@ -178,9 +178,7 @@ func TestEnvtestRecordIsCompletedFromTheDocument(t *testing.T) {
 		t.Errorf("the record has %d inputs and %d latencies", len(s.Inputs), len(s.Latencies))
 	}
 	for _, w := range want {
-		if !strings.Contains(results.Data["summary.md"], "- "+w+"\n") {
-			t.Errorf("summary.md lacks %.10s", w)
-		}
+		must.Has(t, results.Data["summary.md"], "- "+w+"\n")
 	}
 	must.Same(t, "warnings of the status", append(want[:31:31], "9 more, see the results"), run.Status.FindingTexts())
 }

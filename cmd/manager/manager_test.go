@@ -310,9 +310,7 @@ func TestEnvtestMetricsEndpoint(t *testing.T) {
 		`benchrun_attempts_total{outcome="Accepted"} 0`, `benchrun_lane_queue_head_age_seconds{lane="default"}`,
 		"process_resident_memory_bytes",
 	} {
-		if !strings.Contains(body, "\n"+want) {
-			t.Errorf("there is no %s in\n%s", want, body)
-		}
+		must.Has(t, body, "\n"+want)
 	}
 	if status, body := scrape(t.Context(), stranger); status != http.StatusForbidden {
 		t.Errorf("a client without rights gets %d %s", status, body)

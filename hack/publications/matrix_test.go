@@ -50,7 +50,5 @@ func TestConclusions(t *testing.T) {
 	}
 	must.Same(t, "conclusions", []string{"tenfold-to-16", "flat"}, names)
 	const want = "1 of 2 are decided here (hold: 1, do not hold: 0). Premise missing: 1; cannot say: 0; in full only: 0."
-	if text := matrix(list); !strings.Contains(text, want) || !strings.Contains(text, "other words” | – | 🟡 Premise missing |") {
-		t.Errorf("no %q in\n%s", want, text)
-	}
+	must.Has(t, matrix(list), want, "other words” | – | 🟡 Premise missing |")
 }

@@ -14,9 +14,7 @@ import (
 // TestPage: the page in the repository is that of the commands, and names no folder of a machine.
 func TestPage(t *testing.T) {
 	want := must.Get(os.ReadFile("../../docs/reference/kubectl.md"))(t)
-	if got := string(page()); got != string(want) {
-		t.Error("docs/reference/kubectl.md is not up to date: run `make docs-reference`")
-	}
+	must.Same(t, "docs/reference/kubectl.md is not up to date: run `make docs-reference`", string(want), string(page()))
 	if home, err := os.UserHomeDir(); err == nil && strings.Contains(string(want), home) {
 		t.Error("the page names a folder of whoever made it")
 	}

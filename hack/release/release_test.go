@@ -143,9 +143,7 @@ func sumsOf(t *testing.T, folder string) result.Sums {
 	text := must.Get(os.ReadFile(filepath.Join(folder, result.SumsFile)))(t)
 	sums := must.Get(result.ParseSums(text))(t)
 	for name, sum := range sums {
-		if text, err := os.ReadFile(filepath.Join(folder, name)); err != nil || result.Digest(text) != sum {
-			t.Errorf("%s is not %s: %v", name, sum, err)
-		}
+		must.Same(t, name, sum, result.Digest(must.Get(os.ReadFile(filepath.Join(folder, name)))(t)))
 	}
 	return sums
 }
@@ -212,9 +210,7 @@ func TestReleaseProvenance(t *testing.T) {
 func readLayout(t *testing.T, r release, name string) (v1.ImageIndex, []v1.Descriptor) {
 	t.Helper()
 	index := must.Get(layout.ImageIndexFromPath(r.built(name)))(t)
-	if err := validate.Index(index); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, validate.Index(index))
 	return index, manifests(t, index)
 }
 
@@ -296,9 +292,7 @@ func TestReleaseForDocker(t *testing.T) {
 		for k, i := range images {
 			must.Same(t, "it is called", []string{"localhost/benchrun/" + i.name + ":v1.2.3"}, saved[k].RepoTags)
 			for _, file := range append(saved[k].Layers, saved[k].Config) {
-				if _, err := os.Stat(r.built(name, file)); err != nil {
-					t.Error(err)
-				}
+				must.Get(os.Stat(r.built(name, file)))(t)
 			}
 			checkImage(t, i.name, "linux/"+arch, index, list[k].Digest)
 		}

@@ -394,9 +394,7 @@ func TestNamesThatARunNeeds(t *testing.T) {
 				Blockers: Blockers{Strangers: []string{name}}, Records: records(1), Instances: []Instance{instanceOf(1, "db-pod")},
 			}
 			d := next(t, run, seen, now)
-			if taken := d.Failure != nil && d.Failure.Reason == v1alpha1.ReasonNameTaken; taken != needed {
-				t.Errorf("decision is %+v", d)
-			}
+			must.Same(t, fmt.Sprintf("decision is %+v", d), needed, d.Failure != nil && d.Failure.Reason == v1alpha1.ReasonNameTaken)
 		})
 	}
 }

@@ -305,9 +305,7 @@ func installed(release string) podutil.Images {
 func TestImagesArePinned(t *testing.T) {
 	run := oneAxis(1, 2)
 	status := statusOf(t, run, &Observed{Images: installed("1"), Lane: heldByOther}, now)
-	if status.Images.Loader != "" {
-		t.Errorf("queued, it has pinned %+v", status.Images)
-	}
+	must.Same(t, fmt.Sprintf("queued, it has pinned %+v", status.Images), v1alpha1.ImageName(""), status.Images.Loader)
 	run.Status = statusOf(t, run, &Observed{Images: installed("1")}, now)
 	upgraded := installed("2")
 	upgraded.Registry = "other"
@@ -318,9 +316,7 @@ func TestImagesArePinned(t *testing.T) {
 		PullSecrets: []string{"of-2"},
 	}
 	must.Same(t, "images", want, images)
-	if again := statusOf(t, run, &Observed{Images: images}, now).Images; !cmp.Equal(again, run.Status.Images) {
-		t.Errorf("pinned again: %+v", again)
-	}
+	must.Same(t, "pinned again", run.Status.Images, statusOf(t, run, &Observed{Images: images}, now).Images)
 	if images := statusOf(t, run, &Observed{Blockers: Blockers{ObserveFailed: true}}, now).Images; !cmp.Equal(images, run.Status.Images) {
 		t.Errorf("when nothing can be read: %+v", images)
 	}
@@ -366,9 +362,7 @@ func TestMissingLoaderIsRefusedAtOnce(t *testing.T) {
 		}
 		run.Spec.Workload = v1alpha1.WorkloadSpec{Type: v1alpha1.WorkloadSysbench, Sysbench: &v1alpha1.SysbenchWorkload{}}
 		f := limits.Refused(run)
-		if (f != nil) != missing {
-			t.Errorf("%q: %+v", image, f)
-		}
+		must.Same(t, fmt.Sprintf("%q: %+v", image, f), missing, f != nil)
 		if f != nil && (f.Reason != v1alpha1.ReasonInvalidSpecification || len(f.Message) > 250 || !strings.Contains(f.Message, "--sysbench-image")) {
 			t.Errorf("%q: %+v", image, f)
 		}

@@ -4,6 +4,7 @@
 package lifecycle
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -270,9 +271,7 @@ func TestLaneRefused(t *testing.T) {
 			run.Status.StartTime = ptr.To(metav1.NewTime(now))
 		}
 		got := (&Limits{Lanes: tc.lanes}).Refused(run)
-		if (got != nil) != tc.refused {
-			t.Errorf("%s: %v", name, got)
-		}
+		must.Same(t, fmt.Sprintf("%s: %v", name, got), tc.refused, got != nil)
 		want := "spec.lane is mine, but the lanes of this installation are: default, disks; use one of them, or ask an administrator " +
 			"for another (--lanes)"
 		if got != nil && (got.Message != want || got.Reason != v1alpha1.ReasonInvalidSpecification) {

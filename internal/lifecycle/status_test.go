@@ -342,9 +342,7 @@ func TestStatusIsBounded(t *testing.T) {
 		status.Findings[0].Code != string(finding.ProgramWarning) || status.Findings[20].At != "rowsPerCommit=2" {
 		t.Errorf("%d findings: %.50q", n, status.Findings)
 	}
-	if !strings.Contains(status.Answer.Detail, "at rowsPerCommit=70;") {
-		t.Errorf("headline is %q: the best point is one that is not listed", status.Answer.Detail)
-	}
+	must.Has(t, status.Answer.Detail, "at rowsPerCommit=70;")
 	for _, f := range status.Findings[:31] {
 		checkLength(t, "finding", f.Text, 512)
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -361,9 +362,7 @@ func TestCaughtUp(t *testing.T) {
 		counter := engine.MariaDB.Counters.PagesWritten
 		doc.Server.StatusBefore, doc.Server.StatusAfter = map[string]string{counter: tc.before}, map[string]string{counter: "10000"}
 		found := caughtUp(engine.MariaDB, doc)
-		if len(found) != tc.says {
-			t.Errorf("%s: %v", name, found)
-		}
+		must.Same(t, fmt.Sprintf("%s: %v", name, found), tc.says, len(found))
 	}
 	if found := caughtUp(engine.MariaDB, new(result.Document)); found != nil {
 		t.Errorf("without slices: %v", found)

@@ -294,9 +294,7 @@ func TestSeriesAreBounded(t *testing.T) {
 		"benchrun_lane_queue_length{lane=_others} 201", "benchrun_lane_queue_head_age_seconds{lane=_others} 17940",
 		"benchrun_lane_queue_length{lane=long} 2",
 	} {
-		if !strings.Contains(strings.Join(nonZero(t, s), "\n")+"\n", want+"\n") {
-			t.Errorf("there is no %s in %v", want, nonZero(t, s))
-		}
+		must.Has(t, strings.Join(nonZero(t, s), "\n")+"\n", want+"\n")
 	}
 }
 

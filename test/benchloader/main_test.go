@@ -45,9 +45,7 @@ func TestMeasureNoticesWhatIsNoMeasurement(t *testing.T) {
 		"no measurement": func(context.Context, *bench) (sample, error) { return sample{rows: 1}, nil },
 		"broken":         func(context.Context, *bench) (sample, error) { return sample{}, errors.New("broken") },
 	} {
-		if _, err := measure(t.Context(), nil, comparison{ours: good, theirs: bad}, 1); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %s", err, want)
-		}
+		must.Refused(measure(t.Context(), nil, comparison{ours: good, theirs: bad}, 1))(t, want)
 	}
 }
 

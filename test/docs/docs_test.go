@@ -93,9 +93,7 @@ func TestWorkloads(t *testing.T) {
 		if !strings.HasPrefix(read(t, "docs/reference/workloads/"+page), "# "+name[1]+"\n") {
 			t.Errorf("%s does not begin with # %s", page, name[1])
 		}
-		if !strings.Contains(index, "[`"+name[1]+"`]("+page+")") {
-			t.Errorf("the index of the workloads does not list %s", name[1])
-		}
+		must.Has(t, index, "[`"+name[1]+"`]("+page+")")
 	}
 	if len(names) < 6 {
 		t.Errorf("%d workloads were found in the API", len(names))
@@ -175,9 +173,7 @@ func TestRulesOfTheSpecification(t *testing.T) {
 	}
 	want := fmt.Sprintf("The specification itself has %d rules that look at several fields, and %d about what may change. The longest has %d "+
 		"characters. As compact JSON, the CRD has %d kB.", len(spec.XValidations)-transitions, transitions, longest, size/1000)
-	if page := strings.Join(strings.Fields(read(t, "docs/architecture.md")), " "); !strings.Contains(page, want) {
-		t.Errorf("docs/architecture.md does not say: %s", want)
-	}
+	must.Has(t, strings.Join(strings.Fields(read(t, "docs/architecture.md")), " "), want)
 }
 
 // customResource is the definition of a resource, and its size as compact JSON, in which kubectl and the API server keep it.
@@ -222,11 +218,7 @@ func TestReadmeAnswer(t *testing.T) {
 	}
 	spelled := map[string]string{"6": "six", "7": "seven", "8": "eight", "9": "nine", "10": "ten", "11": "eleven", "12": "twelve"}
 	text := strings.Join(strings.Fields(read(t, "README.md")), " ")
-	for _, want := range []string{"`" + interval[1] + "` is the **interval**", "until the answer is known, here " + spelled[rounds[1]] + "."} {
-		if !strings.Contains(text, want) {
-			t.Errorf("README.md does not say: %s", want)
-		}
-	}
+	must.Has(t, text, "`"+interval[1]+"` is the **interval**", "until the answer is known, here "+spelled[rounds[1]]+".")
 }
 
 // What the README says of the project in its first lines is so.
@@ -237,12 +229,8 @@ func TestReadmeFacts(t *testing.T) {
 		"Kubernetes 1.31 or later": {"charts/benchrun/Chart.yaml", `kubeVersion: ">=1.31.`},
 		"no release yet":           {"CHANGELOG.md", "There is no release yet."},
 	} {
-		if !strings.Contains(facts, fact) {
-			t.Errorf("the first lines do not say %q", fact)
-		}
-		if !strings.Contains(read(t, c.file), c.has) {
-			t.Errorf("%s does not say so: %s", c.file, fact)
-		}
+		must.Has(t, facts, fact)
+		must.Has(t, read(t, c.file), c.has)
 	}
 }
 
@@ -273,8 +261,6 @@ func TestSecurityNamesWhatIsMounted(t *testing.T) {
 		t.Errorf("%d fields: %v", len(fields), fields)
 	}
 	for _, field := range fields {
-		if !strings.Contains(read(t, "SECURITY.md"), field+"`") {
-			t.Errorf("SECURITY.md does not name %s", field)
-		}
+		must.Has(t, read(t, "SECURITY.md"), field+"`")
 	}
 }

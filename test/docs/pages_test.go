@@ -4,6 +4,7 @@
 package docs
 
 import (
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -146,7 +147,5 @@ func TestGateMeasuresEachPush(t *testing.T) {
 		}
 		names[name] = true
 	}
-	if len(names) != 4 {
-		t.Errorf("four jobs have the names %v", names)
-	}
+	must.Same(t, fmt.Sprintf("four jobs have the names %v", names), 4, len(names))
 }

@@ -40,17 +40,13 @@ func TestSentencesOfPublications(t *testing.T) {
 					if strings.HasPrefix(statement, ours) {
 						continue
 					}
-					if !strings.Contains(original, statement) {
-						t.Errorf("the publication does not say %q: begin with %q", statement, ours)
-					}
+					must.Has(t, original, statement)
 					found = append(found, statement)
 				}
 			}
 			for _, point := range listed.FindAllStringSubmatch(comment(read(t, file)), -1) {
 				for _, quote := range quoted.FindAllStringSubmatch(strings.Join(strings.Fields(point[1]), " "), -1) {
-					if !strings.Contains(original, quote[1]) {
-						t.Errorf("the publication does not say %q", quote[1])
-					}
+					must.Has(t, original, quote[1])
 					found = append(found, quote[1])
 				}
 			}
@@ -152,8 +148,6 @@ func TestRangesOf000(t *testing.T) {
 	for _, env := range []string{"default_config", "5GiB_buffer"} {
 		want := fmt.Sprintf("%s: %.0f to %.0f s over one connection, %.0f to %.0f s over five", env,
 			lowest[env+" 1"], highest[env+" 1"], lowest[env+" 5"], highest[env+" 5"])
-		if !strings.Contains(words, want) {
-			t.Errorf("the comment does not say: %s", want)
-		}
+		must.Has(t, words, want)
 	}
 }

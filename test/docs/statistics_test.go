@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 const (
@@ -57,9 +59,7 @@ func TestFiguresOfStatistics(t *testing.T) {
 	page := tablesOf(read(t, statisticsPage))
 	compare := func(of, row, column, want string) {
 		t.Helper()
-		if got := page[of][row][column]; got != want {
-			t.Errorf("%s, %s, %s, %s: %q, but the tables have %q", statisticsPage, of, row, column, got, want)
-		}
+		must.Same(t, fmt.Sprintf("%s, %s, %s, %s", statisticsPage, of, row, column), want, page[of][row][column])
 	}
 	figures := 0
 	for _, r := range simulated(t, "found") {

@@ -53,9 +53,7 @@ func TestEnvtestChartNeedsImages(t *testing.T) {
 		t.Run(value, func(t *testing.T) {
 			_, err := helm(t, slices.Delete(slices.Clone(images), i, i+1)...)
 			want := "neither registry nor " + value + " is set: name the registry that has the images"
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("helm template says %v, want %q", err, want)
-			}
+			must.Fail(t, err, want)
 		})
 	}
 }
@@ -112,9 +110,7 @@ func TestEnvtestChartImages(t *testing.T) {
 	must.Do(t, err)
 	d := deployment(t, objects)
 	pod := d.Spec.Template.Spec
-	if want := "mirror.example.com:5000/hub/benchrun/manager:v1.2.3@sha256:0123"; pod.Containers[0].Image != want {
-		t.Errorf("the manager's image is %s, want %s", pod.Containers[0].Image, want)
-	}
+	must.Same(t, "the manager's image", "mirror.example.com:5000/hub/benchrun/manager:v1.2.3@sha256:0123", pod.Containers[0].Image)
 	for _, want := range []string{
 		"--loader-image=benchrun/loader:0.1.0", "--sysbench-image=quay.io/benchrun/sysbench:0.1.0", "--database-image=MariaDB=mariadb:11.4",
 		"--image-registry=mirror.example.com:5000/hub/", "--image-pull-secrets=one,two",

@@ -4,6 +4,7 @@
 package samples
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -95,9 +96,7 @@ func TestSamplesAreAppliedOneByOne(t *testing.T) {
 			if run.Spec.Suspend != nil && *run.Spec.Suspend {
 				t.Errorf("%s: run %s is suspended: lanes keep runs from executing at the same time", file, run.Name)
 			}
-			if run.Spec.Lane != list[0].Spec.Lane {
-				t.Errorf("%s: run %s is in lane %q, the first one in %q", file, run.Name, run.Spec.Lane, list[0].Spec.Lane)
-			}
+			must.Same(t, fmt.Sprintf("%s: run %s is in lane", file, run.Name), list[0].Spec.Lane, run.Spec.Lane)
 		}
 	}
 }

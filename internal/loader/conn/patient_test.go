@@ -6,7 +6,6 @@ package conn_test
 import (
 	"context"
 	"database/sql/driver"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -46,10 +45,7 @@ func TestPatient(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
-			_, err := conn.Patient(&tc.server, conn.Dialect(engine.MariaDB), time.Minute).Connect(t.Context())
-			if !errors.Is(err, tc.want) {
-				t.Errorf("%s: %v", name, err)
-			}
+			must.Is(t, must.Err(conn.Patient(&tc.server, conn.Dialect(engine.MariaDB), time.Minute).Connect(t.Context())), tc.want)
 			must.Same(t, name, tc.after, time.Since(began))
 		})
 	}

@@ -74,9 +74,7 @@ func TestRead(t *testing.T) {
 		CPULimitMillis: 500, ThrottledMicros: 7000,
 	}
 	must.Same(t, "process", want, got)
-	if _, err := read(proc, []string{"other"}, false); !errors.Is(err, errNoServer) {
-		t.Errorf("another server: %v", err)
-	}
+	must.Is(t, must.Err(read(proc, []string{"other"}, false)), errNoServer)
 }
 
 // A server of several processes is the sum of those that are there, and of those that ended: the first one's children.
@@ -166,9 +164,7 @@ func TestClient(t *testing.T) {
 	proc := t.TempDir()
 	server := serve(t, proc)
 	c := NewClient(server)
-	if _, err := c.Read(t.Context()); !errors.Is(err, errNoServer) {
-		t.Errorf("without a server: %v", err)
-	}
+	must.Is(t, must.Err(c.Read(t.Context())), errNoServer)
 	process(t, proc, 7, "mariadbd", 250, 50, 1000)
 	facts, err := c.Read(t.Context())
 	if err != nil || facts.UserMicros != 2_500_000 {
@@ -356,9 +352,7 @@ func TestDoor(t *testing.T) {
 	}
 	for i := range maxStrangers {
 		if out := d.admit(&guest{host: fmt.Sprint("host", i), door: d}); out != nil {
-			if out.host != "flood" {
-				t.Errorf("%s is put out", out.host)
-			}
+			must.Same(t, "who is put out", "flood", out.host)
 			d.known(out)
 		}
 	}

@@ -167,9 +167,7 @@ func TestExecuteHandsOnNoFiles(t *testing.T) {
 			t.Errorf("it has %s open", file)
 		}
 	}
-	if lines[len(lines)-1] != "1" {
-		t.Errorf("it has several pipes: %s", output)
-	}
+	must.Same(t, fmt.Sprintf("it has several pipes: %s", output), "1", lines[len(lines)-1])
 }
 
 // ticking is a line for sh of a program whose processes, one of them in a session of its own, each add to a file all the time.

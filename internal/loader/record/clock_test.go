@@ -15,6 +15,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 )
 
 // The clock's time is that for which transactions could begin, and what counts is that without the beginnings of slices.
@@ -146,9 +148,7 @@ func TestClockSleeps(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(ended)
 	for _, at := range []time.Duration{0, time.Hour} {
-		if err := c.SleepUntil(ctx, at); !errors.Is(err, ended) {
-			t.Errorf("until %s: error %v, want that of the context", at, err)
-		}
+		must.Is(t, c.SleepUntil(ctx, at), ended)
 	}
 }
 
@@ -465,9 +465,7 @@ func inHalts(t *testing.T, servers [2]func() server, clients int, quota bool) (r
 		clocks[i].Go(time.Millisecond)
 		s.ended.Wait()
 		slices := clocks[i].Slices()
-		if slices.Statements != s.begun.Load() {
-			t.Errorf("%d statements of %d were in slices", slices.Statements, s.begun.Load())
-		}
+		must.Same(t, "statements in slices", s.begun.Load(), slices.Statements)
 		rates[i] = float64(slices.Counted) / slices.Windows.Seconds()
 	}
 	return rates

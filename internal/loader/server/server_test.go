@@ -52,9 +52,7 @@ func TestRestarted(t *testing.T) {
 }
 
 func TestUptime(t *testing.T) {
-	if up, err := Uptime(engine.MariaDB, map[string]string{"Uptime": "61"}); err != nil || up != 61*time.Second {
-		t.Errorf("%s, %v", up, err)
-	}
+	must.Same(t, "uptime", 61*time.Second, must.Get(Uptime(engine.MariaDB, map[string]string{"Uptime": "61"}))(t))
 	must.Refused(Uptime(engine.MariaDB, map[string]string{}))(t, "no uptime")
 }
 

@@ -253,13 +253,9 @@ func TestRefusedSettingsNamesEachOne(t *testing.T) {
 	const want = `innodb_bufer_pool_size=1G was requested, but the server has no such variable; ` +
 		`max_connections=152 was requested, but the server has "151"; ` +
 		`sync_binlog=1 was requested, but the server has "0"`
-	if err == nil || err.Error() != want {
-		t.Errorf("error %v\nwant %s", err, want)
-	}
+	must.Same(t, "error", want, must.Text(err))
 	must.Same(t, "reason", result.CauseSettingNotEffective, failure.Describe(t.Context(), err).Reason)
-	if err := RefusedSettings(engine.MariaDB, requested[:1], applied[:1], variables); err != nil {
-		t.Errorf("error %v although everything is effective", err)
-	}
+	must.Do(t, RefusedSettings(engine.MariaDB, requested[:1], applied[:1], variables))
 }
 
 func TestAdjustments(t *testing.T) {
@@ -278,9 +274,7 @@ func TestAdjustments(t *testing.T) {
 func TestSettingsDigestLeavesOutStateAndIdentity(t *testing.T) {
 	one := map[string]string{"sync_binlog": "1", "gtid_current_pos": "0-1-5", "hostname": "a", "pid_file": "/a", "report_host": "x"}
 	other := map[string]string{"sync_binlog": "1", "gtid_current_pos": "0-1-9", "hostname": "b", "ssl_key": "/k"}
-	if SettingsDigest(engine.MariaDB, one) != SettingsDigest(engine.MariaDB, other) {
-		t.Error("two servers that are set alike have two digests")
-	}
+	must.Same(t, "two servers that are set alike have two digests", SettingsDigest(engine.MariaDB, other), SettingsDigest(engine.MariaDB, one))
 	if changed := ChangedVariables(engine.MariaDB, one, other); changed != nil {
 		t.Errorf("changed: %v", changed)
 	}

@@ -57,11 +57,7 @@ func TestUntilEnds(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(time.Millisecond, func() { cancel(ended) })
 	for range 2 {
-		if err := Until(ctx, began.Add(time.Hour)); !errors.Is(err, ended) {
-			t.Errorf("error %v, want that of the context", err)
-		}
+		must.Is(t, Until(ctx, began.Add(time.Hour)), ended)
 	}
-	if err := Until(ctx, began.Add(-time.Hour)); !errors.Is(err, ended) {
-		t.Errorf("error %v where nothing is waited for, want that of the context", err)
-	}
+	must.Is(t, Until(ctx, began.Add(-time.Hour)), ended)
 }
