@@ -116,10 +116,8 @@ func TestPageGolden(t *testing.T) {
 
 // TestUpToDate: the pages in the repository are what this program makes of what was measured: they are never edited.
 func TestUpToDate(t *testing.T) {
-	all, err := pagesOf(t, "../..")
-	if err != nil || len(all) != 6 {
-		t.Fatalf("%d pages, %v", len(all), err)
-	}
+	all := must.Get(pagesOf(t, "../.."))(t)
+	must.Same(t, "pages", 6, len(all))
 	for path, want := range all {
 		must.Same(t, path+" is not up to date: run `make publications-page`", want, string(must.Get(os.ReadFile("../../"+path))(t)))
 	}

@@ -38,10 +38,8 @@ var headlines = map[v1alpha1.WorkloadType]string{
 
 // Each claim of a publication says what its own figures say of it, and none is about points that are not measured.
 func TestClaimsOfPublicationsByTheirFigures(t *testing.T) {
-	files, err := filepath.Glob("../../config/samples/publications/*.yaml")
-	if err != nil || len(files) != 10 {
-		t.Fatalf("%d publications, %v", len(files), err)
-	}
+	files := must.Get(filepath.Glob("../../config/samples/publications/*.yaml"))(t)
+	must.Same(t, "publications", 10, len(files))
 	judged := map[string]bool{}
 	for _, file := range files {
 		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".yaml"), "-small")

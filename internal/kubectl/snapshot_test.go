@@ -208,10 +208,8 @@ func TestReportDirHasOutputs(t *testing.T) {
 		dir := t.TempDir()
 		streams, _, _, _ := genericiooptions.NewTestIOStreams()
 		must.Do(t, p.writeAll(t.Context(), streams, docs, dir))
-		found, err := filepath.Glob(filepath.Join(dir, outputsFolder, "*.txt"))
-		if err != nil || len(found) != tc.files {
-			t.Errorf("%s: %d files, want %d: %q, %v", name, len(found), tc.files, found, err)
-		}
+		found := must.Get(filepath.Glob(filepath.Join(dir, outputsFolder, "*.txt")))(t)
+		must.Same(t, name+": files", tc.files, len(found))
 		text, err := os.ReadFile(filepath.Join(dir, outputsFolder, tc.one))
 		if diff := cmp.Diff(tc.want, string(text)); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)

@@ -160,10 +160,8 @@ func TestToolLoadFails(t *testing.T) {
 
 // What the API server admits, the loader must not refuse: not even what no test has the time to measure.
 func TestSamplesAreWhatTheLoaderTakes(t *testing.T) {
-	files, err := filepath.Glob("../../config/samples/publications/*.yaml")
-	if err != nil || len(files) != 10 {
-		t.Fatalf("%d publications, %v", len(files), err)
-	}
+	files := must.Get(filepath.Glob("../../config/samples/publications/*.yaml"))(t)
+	must.Same(t, "publications", 10, len(files))
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			text := must.Get(os.ReadFile(file))(t)

@@ -115,10 +115,8 @@ func inStages() *report.Report {
 // A stage is a row in the files of a run, as a point without stages is.
 func TestStagesInFiles(t *testing.T) {
 	r := inStages()
-	rows, err := csv.NewReader(strings.NewReader(printed(t, report.CSV, r))).ReadAll()
-	if err != nil || len(rows) != 5 {
-		t.Fatalf("%d rows, %v", len(rows), err)
-	}
+	rows := must.Get(csv.NewReader(strings.NewReader(printed(t, report.CSV, r))).ReadAll())(t)
+	must.Same(t, "rows", 5, len(rows))
 	must.Same(t, "header", "trial round attempt stage operationsPerSecond rows", strings.Join(rows[0][:6], " "))
 	must.Same(t, "row 2", "1 1 1 qr100 2000 200", strings.Join(rows[2][:6], " "))
 	if text := printed(t, report.Bench, r); strings.Count(text, "/stage=l.i0 ") != 2 || strings.Count(text, "/stage=qr100 ") != 2 {

@@ -72,10 +72,8 @@ func checkFiles(t *testing.T, name string, files []result.File, filesErr, pageEr
 // published are the reports of results.json of the small publications.
 func published(t *testing.T, cases map[string]pagetest.Case) {
 	t.Helper()
-	files, err := filepath.Glob("inputs/*.json")
-	if err != nil || len(files) != 6 {
-		t.Fatalf("%d inputs, %v", len(files), err)
-	}
+	files := must.Get(filepath.Glob("inputs/*.json"))(t)
+	must.Same(t, "inputs", 6, len(files))
 	for _, file := range files {
 		text := must.Get(os.ReadFile(file))(t)
 		of, err := report.FromResults(text)

@@ -61,10 +61,8 @@ func TestShortened(t *testing.T) {
 // TestSmallSamplesFitOneNode: the small samples and the demo's run beside the system on one node of two CPUs. If variants
 // alternate, all their servers do.
 func TestSmallSamplesFitOneNode(t *testing.T) {
-	files, err := filepath.Glob(folder + "/publications/*-small.yaml")
-	if err != nil || len(files) != 5 {
-		t.Fatalf("%d small samples, %v", len(files), err)
-	}
+	files := must.Get(filepath.Glob(folder + "/publications/*-small.yaml"))(t)
+	must.Same(t, "small samples", 5, len(files))
 	for _, file := range append(files, folder+"/commit-size.yaml", folder+"/durable-or-not.yaml") {
 		for _, run := range runs(t, file) {
 			sums := requested(t, run)
@@ -86,10 +84,8 @@ func TestSamplesAreAppliedOneByOne(t *testing.T) {
 		return err
 	})
 	must.Do(t, err)
-	files, err := filepath.Glob(folder + "/publications/*.yaml")
-	if err != nil || len(files) != 10 {
-		t.Fatalf("%d publications, %v", len(files), err)
-	}
+	files := must.Get(filepath.Glob(folder + "/publications/*.yaml"))(t)
+	must.Same(t, "publications", 10, len(files))
 	for _, file := range files {
 		list := runs(t, file)
 		for _, run := range list {

@@ -132,10 +132,8 @@ func TestTables(t *testing.T) {
 	if w := (&writer{comparisons: 4000}); err != nil || w.page() != string(page) {
 		t.Errorf("%s is not what the program writes: %v", pageName, err)
 	}
-	files, err := filepath.Glob(filepath.Join(recorded, tablesName, "*.csv"))
-	if err != nil || len(files) != len(tables) {
-		t.Errorf("%d files of %d tables, %v", len(files), len(tables), err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join(recorded, tablesName, "*.csv")))(t)
+	must.Same(t, "tables", len(tables), len(files))
 	folder := t.TempDir()
 	must.Do(t, os.Mkdir(filepath.Join(folder, tablesName), 0o700))
 	w := &writer{out: io.Discard, comparisons: 500}

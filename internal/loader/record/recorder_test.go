@@ -97,10 +97,8 @@ func TestRecorderLatencies(t *testing.T) {
 	}
 	r.Insert(0, 0, 1)           // below the clock's resolution
 	r.Insert(0, 2*time.Hour, 1) // beyond the histogram
-	all, err := r.Latencies()
-	if err != nil || len(all) != 1 {
-		t.Fatalf("%v, %v", all, err)
-	}
+	all := must.Get(r.Latencies())(t)
+	must.Same(t, "latencies", 1, len(all))
 	got := all[0]
 	decoded, err := hdrhistogram.Decode([]byte(got.Histogram))
 	if err != nil || decoded.TotalCount() != got.Count || decoded.ValueAtQuantile(99) != got.P99Micros {

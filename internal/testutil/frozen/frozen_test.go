@@ -4,6 +4,7 @@
 package frozen
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
@@ -75,9 +76,7 @@ data: {my.cnf: "[mysqld]\nold=1\n"}
 // Lines are compared as a text's, in their order.
 func TestLines(t *testing.T) {
 	for now, want := range map[string]int{"a\nb\n": 0, "a\nc\n": 2, "b\na\n": 1, "a\nb\nb\n": 1, "a\n": 1} {
-		got, err := new(tables).unexplained("case.md", []byte("a\nb\n"), []byte(now))
-		if err != nil || len(got) != want {
-			t.Errorf("%q: %v, %v", now, got, err)
-		}
+		got := must.Get(new(tables).unexplained("case.md", []byte("a\nb\n"), []byte(now)))(t)
+		must.Same(t, fmt.Sprintf("%q: %v", now, got), want, len(got))
 	}
 }
