@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -204,7 +205,8 @@ func TestKustomize(t *testing.T) {
 	}
 }
 
-// Every field of the API that names a ConfigMap, a Secret or a claim of the user is in the file.
+// Every field of the API that names a ConfigMap, a Secret or a claim of the user is in the file: it is called so, or has a name
+// beside a key.
 func TestNameReferences(t *testing.T) {
 	var file struct {
 		NameReference []struct {
@@ -222,7 +224,7 @@ func TestNameReferences(t *testing.T) {
 			named[f.Kind+" "+f.Path] = true
 		}
 	}
-	reference := regexp.MustCompile(`/(schemaFrom/name|scriptFrom/name|setup/name|filesFrom|\w*SecretName|imagePullSecrets/name|persistentVolumeClaim|\w*ConfigMapName)$`)
+	reference := regexp.MustCompile(`/(\w+From|\w*[sS]ecret(Name)?|\w*[cC]onfigMap(Name)?|\w*[cC]laim(Name)?|\w*Secrets/name)$`)
 	found := 0
 	text = must.Get(os.ReadFile("../../config/crd/bases/benchrun.dev_benchmarkruns.yaml"))(t)
 	var crd struct {
@@ -234,8 +236,11 @@ func TestNameReferences(t *testing.T) {
 	}
 	must.Do(t, yaml.Unmarshal(text, &crd))
 	properties := crd.Spec.Versions[0].Schema.OpenAPIV3Schema["properties"].(map[string]any)
-	for _, path := range fieldsBelow("spec", properties["spec"].(map[string]any)) {
-		if reference.MatchString(path) {
+	paths := fieldsBelow("spec", properties["spec"].(map[string]any))
+	has := func(path string) bool { return slices.Contains(paths, path) }
+	for _, path := range paths {
+		object, isName := strings.CutSuffix(path, "/name")
+		if reference.MatchString(path) && !has(path+"/name") && !has(path+"/persistentVolumeClaim") || isName && has(object+"/key") {
 			found++
 			if !named["BenchmarkRun "+path] {
 				t.Errorf("%s is missing", path)
