@@ -122,7 +122,7 @@ export LC_ALL=C # the order of files
 have jq || apt_install jq || die "install jq: it writes bills of materials and the provenance"
 rm -rf "$dist"
 mkdir -p "$build"
-cp config/samples/commit-size.yaml "$dist"
+cp config/samples/commit-size.yaml config/kustomize/name-references.yaml config/argocd/health.lua "$dist"
 if [ -z "${PLATFORMS:-}" ]; then PLATFORMS=$(echo {linux,darwin,windows}-{amd64,arm64}); fi
 for platform in $PLATFORMS; do plugin "$platform"; done
 for arch in amd64 arm64; do
