@@ -100,10 +100,16 @@ bill() {
 			.metadata.component |= {type: "application", "bom-ref": .name, name, version}' >"$dist/$1.cdx.json"
 }
 
-# chart makes the package of the chart, which knows its images by their digests.
+# chart makes the package of the chart, which knows its images by their digests. If the registry is known, Artifact Hub learns of them
+# from the last annotation in Chart.yaml.
 chart() {
 	cp -R charts/benchrun "$build/chart"
 	cp "$build/release.yaml" "$build/chart/files/"
+	if [ -n "${REGISTRY:-}" ]; then
+		echo "  artifacthub.io/images: |"
+		sed -En "s#^  ([a-z-]+): (sha256:[0-9a-f]{64})\$#    - {name: \1, image: \"$REGISTRY/\1@\2\", platforms: [linux/amd64, linux/arm64]}#p" \
+			"$build/release.yaml"
+	fi >>"$build/chart/Chart.yaml"
 	tool helm package --version "${version#v}" --app-version "$version" --destination "$dist" "$build/chart" >&2
 }
 

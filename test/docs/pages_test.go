@@ -128,6 +128,22 @@ func TestCitation(t *testing.T) {
 	}
 }
 
+// What Artifact Hub shows of the chart is the kind's own definition and the sample.
+func TestArtifactHub(t *testing.T) {
+	parsed := func(text string) (value any) {
+		must.Do(t, yaml.Unmarshal([]byte(text), &value))
+		return value
+	}
+	annotations := parsed(read(t, "charts/benchrun/Chart.yaml")).(map[string]any)["annotations"].(map[string]any)
+	shown := func(name string) []any { return parsed(annotations["artifacthub.io/"+name].(string)).([]any) }
+	must.Same(t, "crdsExamples", []any{parsed(read(t, "config/samples/commit-size.yaml"))}, shown("crdsExamples"))
+	crd := parsed(read(t, "config/crd/bases/benchrun.dev_benchmarkruns.yaml")).(map[string]any)
+	spec, shownKind := crd["spec"].(map[string]any), shown("crds")[0].(map[string]any)
+	must.Same(t, "name", crd["metadata"].(map[string]any)["name"], shownKind["name"])
+	must.Same(t, "kind", spec["names"].(map[string]any)["kind"], shownKind["kind"])
+	must.Same(t, "version", spec["versions"].([]any)[0].(map[string]any)["name"], shownKind["version"])
+}
+
 // A second push to a pull request is a run of its own, and so is a job that is started again: the workflow of the tutorial must
 // give each of them another name, because a run with a name that exists is not measured again.
 func TestGateMeasuresEachPush(t *testing.T) {
