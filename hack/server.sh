@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# server.sh up IMAGE [digests] — runs a database server for tests in Docker, benchrun-mariadb-11-8 for mariadb:11.8 (after
+# server.sh up|new IMAGE [digests] — runs a database server for tests in Docker, benchrun-mariadb-11-8 for mariadb:11.8 (after
 # BENCHRUN_CLUSTER, so that a checkout with its own cluster has its own servers), and prints how to reach it, as
-# BENCHRUN_TEST_HOST=… lines for eval, env or make. Again: the same one. With digests, another one, which counts statements.
+# BENCHRUN_TEST_HOST=… lines for eval, env or make. Again: the same one, with what tests have left that were ended; new: without. With
+# digests, another one, which counts statements.
 set -euo pipefail
 # shellcheck source=hack/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -28,7 +29,9 @@ same() {
 }
 
 up() {
-	local image engine name=${BENCHRUN_CLUSTER:-benchrun}-${1//[:.]/-} user=root password port=3306
+	local anew=$1 image engine
+	shift
+	local name=${BENCHRUN_CLUSTER:-benchrun}-${1//[:.]/-} user=root password port=3306
 	local options=(--local-infile=1 --innodb-flush-log-at-trx-commit=0 --skip-log-bin)
 	# An option that no server knows, and one that is no variable: a test reads what is said of them.
 	options+=(--loose-nonsense=1 --symbolic-links=0)
@@ -44,7 +47,7 @@ up() {
 	esac
 	if [ "${2:-}" = digests ]; then name+=-digests options+=("${digests[@]}"); fi
 	image=$("$HACK/images.sh" "$1")
-	if ! same "$name" "$image" "${options[@]}"; then
+	if [ "$anew" = new ] || ! same "$name" "$image" "${options[@]}"; then
 		docker rm --force --volumes "$name" >/dev/null 2>&1 || true
 		# The data are on the container's own disk, as gone as the container afterwards, and not in
 		# memory, so that the tests cannot eat it up. The port is one that the system finds free.
@@ -64,6 +67,6 @@ up() {
 }
 
 case "${1:-} $# ${3:-digests}" in
-"up 2 digests" | "up 3 digests") locked server up "${@:2}" ;;
+"up 2 digests" | "up 3 digests" | "new 2 digests" | "new 3 digests") locked server up "$@" ;;
 *) usage ;;
 esac

@@ -126,10 +126,10 @@ site() {
 	tally site
 }
 
-# reach IMAGE [digests] starts that server, and has the tests reach it.
+# reach IMAGE [digests] starts that server anew, and has the tests reach it.
 reach() {
 	local environment
-	environment=$("$HACK/server.sh" up "$@")
+	environment=$("$HACK/server.sh" new "$@")
 	set -a
 	eval "$environment"
 	set +a
