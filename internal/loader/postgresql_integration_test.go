@@ -20,6 +20,7 @@ import (
 	"github.com/benchrun-dev/benchrun/internal/testutil/must"
 	"github.com/benchrun-dev/benchrun/internal/workload/bulkinsert"
 	"github.com/benchrun-dev/benchrun/internal/workload/commitsize"
+	ownsql "github.com/benchrun-dev/benchrun/internal/workload/statements"
 )
 
 func TestIntegrationPostgreSQLWholeRun(t *testing.T) {
@@ -154,6 +155,13 @@ func TestIntegrationPostgreSQLLockTimeout(t *testing.T) {
 	if doc.Totals.Errors < 1 {
 		t.Errorf("totals %+v", doc.Totals)
 	}
+}
+
+// A statement that waits for rows gets none, in place of waiting for ever.
+func TestIntegrationPostgreSQLCopy(t *testing.T) {
+	tr := newStatements(t, ownsql.Parameters{Protocol: "Text"})
+	tr.parameters.(*ownsql.Parameters).Transactions = []ownsql.Transaction{{Name: "x", Weight: 1, Script: "COPY accounts FROM STDIN"}}
+	tr.mustFail(t.Context(), t, result.CauseSQL, "there are no rows to copy")
 }
 
 func TestIntegrationPostgreSQLInterruptedWhileTheServerIsSilent(t *testing.T) {

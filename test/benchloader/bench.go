@@ -107,10 +107,15 @@ func loads(w result.Workload) program {
 		if err != nil {
 			return sample{}, err
 		}
-		return sample{
-			rows: float64(doc.Totals.Rows), seconds: float64(doc.Totals.Micros) / 1e6,
-			cpuMicros: float64(doc.Client.UserMicros + doc.Client.SystemMicros), rss: float64(doc.Client.MaxRSSBytes),
-		}, nil
+		return sampleOf(doc, doc.Totals.Rows), nil
+	}
+}
+
+// sampleOf the loader's measured phase, with what counts as its rows.
+func sampleOf(doc *result.Document, rows int64) sample {
+	return sample{
+		rows: float64(rows), seconds: float64(doc.Totals.Micros) / 1e6,
+		cpuMicros: float64(doc.Client.UserMicros + doc.Client.SystemMicros), rss: float64(doc.Client.MaxRSSBytes),
 	}
 }
 

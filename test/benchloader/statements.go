@@ -122,10 +122,7 @@ func (o original) loads(clients int32) program {
 		if err != nil {
 			return sample{}, err
 		}
-		return sample{
-			rows: float64(doc.Totals.Transactions), seconds: float64(doc.Totals.Micros) / 1e6,
-			cpuMicros: float64(doc.Client.UserMicros + doc.Client.SystemMicros), rss: float64(doc.Client.MaxRSSBytes),
-		}, nil
+		return sampleOf(doc, doc.Totals.Transactions), nil
 	}
 }
 

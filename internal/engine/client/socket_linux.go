@@ -45,9 +45,10 @@ type Socket struct {
 	arrivals arrivals
 
 	// using is held for reading by every user of fd, and for writing to close it: the number may be another file's then.
-	using  sync.RWMutex
-	ending atomic.Bool
-	closed bool
+	using    sync.RWMutex
+	ending   atomic.Bool
+	closed   bool
+	deadline atomic.Pointer[time.Timer]
 }
 
 // newSocket takes over a connection, whose options stay. conn is closed in any case.
@@ -167,16 +168,16 @@ func (s *Socket) LocalAddr() net.Addr { return s.local }
 // RemoteAddr implements net.Conn.
 func (s *Socket) RemoteAddr() net.Addr { return s.remote }
 
-// SetDeadline ends the connection if the deadline is over, as a driver sets it that gives up. It knows no others: an attempt's
-// end closes the connection.
+// SetDeadline ends the connection at a time, as a driver sets it that gives up then; its zero is never.
 func (s *Socket) SetDeadline(t time.Time) error {
-	switch {
-	case t.IsZero():
-		return nil
-	case t.After(time.Now()):
-		return os.ErrNoDeadline
+	var timer *time.Timer
+	if !t.IsZero() {
+		timer = time.AfterFunc(time.Until(t), func() { _ = s.Close() })
 	}
-	return s.Close()
+	if before := s.deadline.Swap(timer); before != nil {
+		before.Stop()
+	}
+	return nil
 }
 
 // SetReadDeadline is SetDeadline.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
 	"testing"
 	"time"
 
@@ -110,12 +109,10 @@ func TestReadable(t *testing.T) {
 // A driver that gives up sets a deadline that is over: who waits for an answer gets an error.
 func TestSocketEndsByADeadline(t *testing.T) {
 	s, _ := socketPair(t)
-	if err := s.SetDeadline(time.Now().Add(time.Hour)); !errors.Is(err, os.ErrNoDeadline) {
-		t.Errorf("a deadline to come: %v", err)
-	}
+	must.Do(t, s.SetDeadline(time.Now().Add(time.Hour)))
 	must.Do(t, s.SetDeadline(time.Time{}))
-	must.Do(t, s.SetReadDeadline(time.Now()))
-	if _, err := s.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("reading after it: %v", err)
+	must.Do(t, s.SetReadDeadline(time.Now().Add(time.Millisecond)))
+	if _, err := s.Read(make([]byte, 1)); err == nil {
+		t.Error("something was read")
 	}
 }

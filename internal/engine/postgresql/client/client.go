@@ -206,6 +206,9 @@ type pgBound struct {
 	text    []byte
 }
 
+// The messages after the values, always the same.
+var execute, end = &pgproto3.Execute{}, &pgproto3.Sync{}
+
 // Execute implements workload.Bound. A SELECT has as many rows affected as it has sent.
 func (b *pgBound) Execute(values []workload.Number) (int64, error) {
 	b.bind.Parameters, b.text = b.bind.Parameters[:0], slices.Grow(b.text[:0], 32*len(values)) // which does not move any more
@@ -220,8 +223,8 @@ func (b *pgBound) Execute(values []workload.Number) (int64, error) {
 	}
 	conn := b.session.conn.Frontend()
 	conn.SendBind(&b.bind)
-	conn.SendExecute(&pgproto3.Execute{})
-	conn.SendSync(&pgproto3.Sync{})
+	conn.SendExecute(execute)
+	conn.SendSync(end)
 	return b.session.answer()
 }
 
